@@ -1,0 +1,25 @@
+# nsbench: where a token spends its time, rung by rung of the memory hierarchy.
+#
+#	make			build the tools into build/
+#	make test		test them; needs no GPU and no network
+#	make lint		static checks and the manual pages
+#	make sanitize		the tests again under ASan and UBSan
+#	make install		into DESTDIR PREFIX
+#	make -f mk/run.mk MODEL=tiny	the main job: from checkpoint to report
+
+include mk/common.mk
+
+# A new tool is one word here, one file in tools/, one page in docs/man/ and
+# one test in tests/.
+tools := \
+	yaml2kv \
+
+.PHONY: all
+all: $(tools:%=build/%)
+
+include mk/build.mk
+include mk/check.mk
+
+.PHONY: help
+help:
+	@sed -n 's/^#	/  /p' Makefile

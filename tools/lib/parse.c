@@ -1,0 +1,55 @@
+/* parse.c: numbers out of text, the whole string or nothing. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+
+#include "ns.h"
+
+/* Digits only, at most UINT64_MAX. */
+static bool
+digits(const char *s, uint64_t *out)
+{
+	uint64_t n = 0;
+
+	if (*s == '\0')
+		return false;
+	for (; *s != '\0'; s++) {
+		unsigned d = (unsigned)*s - '0';
+
+		if (d > 9 || !mul_ok(n, (uint64_t)10, &n) || !add_ok(n, (uint64_t)d, &n))
+			return false;
+	}
+	*out = n;
+	return true;
+}
+
+bool
+parse_count(const char *s, uint64_t *out)
+{
+	return digits(s, out);
+}
+
+bool
+parse_int(const char *s, int64_t *out)
+{
+	uint64_t n;
+	bool minus = *s == '-';
+
+	if (!digits(s + minus, &n) || n > (uint64_t)INT64_MAX + minus)
+		return false;
+	*out = minus ? (int64_t)(0 - n) : (int64_t)n;
+	return true;
+}
+
+bool
+parse_num(const char *s, double *out)
+{
+	char *end;
+
+	if (isspace((unsigned char)*s))
+		return false;
+	errno = 0;
+	*out = strtod(s, &end);
+	/* errno is ERANGE for a subnormal too, which is a fine number. */
+	return end != s && *end == '\0' && isfinite(*out);
+}
