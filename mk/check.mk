@@ -1,8 +1,24 @@
-# make test: every tests/*.t speaks TAP; prove reads it.
-.PHONY: test accept lint sanitize
+# Tests speak TAP, prove reads them; none needs a GPU or the network.
+.PHONY: test accept sanitize lint
 test: all
 	prove -j 2 tests/*.t
 
-# make accept: the present outputs become the expected ones; read git diff after.
+# The present outputs become the expected ones; read git diff after.
 accept: all
 	NS_ACCEPT=1 prove tests/*.t
+
+# The tests again, with every tool built to stop at its first bad access.
+sanitize:
+	rm -rf build-sanitize && mkdir build-sanitize
+	git ls-files -z Makefile mk tools | tar -c --null -T - | tar -x -C build-sanitize
+	$(MAKE) -s -C build-sanitize -j2 WERROR=-Werror OPTIMIZE='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+	NS_BUILD=$(CURDIR)/build-sanitize/build prove -j 2 $(filter-out $(unsanitized),$(wildcard tests/*.t))
+# Those that run a tool under valgrind, which cannot run beside ASan.
+unsanitized := tests/make.t
+
+lint:
+	shellcheck -x -P tests setup/*.sh mk/*.sh tests/*.t tests/tap.sh .ci/run
+	cppcheck -q --error-exitcode=1 --enable=warning,portability --inline-suppr --std=c11 \
+		--suppress=missingIncludeSystem -D_GNU_SOURCE -Itools/lib $(wildcard tools/*.c tools/*/*.c)
+	mandoc -T lint -W warning docs/man/*.1
+	clang -fsyntax-only $(CPPFLAGS) -std=gnu11 -fopenmp $(WARNINGS) -Werror $(wildcard tools/*.c tools/*/*.c)

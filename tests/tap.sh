@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034
 # Sourced by every test: TAP on standard output, a scratch directory to stand in.
 
 top=$(cd "$(dirname "$0")/.." && pwd)

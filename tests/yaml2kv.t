@@ -9,6 +9,7 @@ is 'scalars'        'a=1 b=x.y/z '      "yaml 'a: 1\nb: x.y/z\n'"
 is 'nesting'        'a_b_c=1 a_d=2 '    "yaml 'a:\n  b:\n    c: 1\n  d: 2\n'"
 is 'lists'          'a=1,2,x b= '       "yaml 'a: [1, 2, x]\nb: []\n'"
 is 'quotes go'      'a=1 '              "yaml 'a: \"1\"\n'"
+is 'a prefix'        'm_a=1 m_b_c=2 '   "printf 'a: 1\nb:\n  c: 2\n' | yaml2kv -p m | tr '\n' ' '"
 is 'from a file'    'a=1'               "printf 'a: 1\n' >f && yaml2kv f"
 yaml_fails 'empty'            ''                       'stdin:1:1: empty'
 yaml_fails 'a list'           '- 1\n'                  'stdin:1:1: a mapping was expected'

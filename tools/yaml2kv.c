@@ -10,7 +10,10 @@
 
 #include "ns.h"
 
-static const struct opt opts[] = { { 0, NULL, NULL, NULL } };
+static const struct opt opts[] = {
+	{ 'p', "prefix", "NAME", "put NAME_ before every name" },
+	{ 0, NULL, NULL, NULL }
+};
 static const struct tool tool = {
 	.name = "yaml2kv",
 	.purpose = "a YAML config as name=value lines that C, make and sh read",
@@ -148,7 +151,7 @@ expect(struct reader *r, yaml_event_type_t type, const char *what)
 }
 
 static void
-yaml2kv(FILE *fp, const char *path)
+yaml2kv(FILE *fp, const char *path, const char *prefix)
 {
 	struct reader r = { .fp = fp, .path = path };
 
@@ -159,7 +162,7 @@ yaml2kv(FILE *fp, const char *path)
 	expect(&r, YAML_STREAM_START_EVENT, "not YAML");
 	expect(&r, YAML_DOCUMENT_START_EVENT, "empty: a mapping was expected");
 	expect(&r, YAML_MAPPING_START_EVENT, "a mapping was expected");
-	mapping(&r, "");
+	mapping(&r, prefix);
 	expect(&r, YAML_DOCUMENT_END_EVENT, "more than one mapping");
 	expect(&r, YAML_STREAM_END_EVENT, "more than one document");
 	yaml_parser_delete(&r.yaml);
@@ -172,17 +175,22 @@ yaml2kv(FILE *fp, const char *path)
 int
 main(int argc, char *argv[])
 {
-	const char *path = "stdin";
+	const char *path = "stdin", *prefix = "";
 	FILE *fp = stdin;
+	int ch;
 
-	if (tool_opt(&tool, argc, argv) != -1 || argc - optind > 1)
+	while ((ch = tool_opt(&tool, argc, argv)) == 'p')
+		prefix = optarg;
+	if (ch != -1 || argc - optind > 1)
 		tool_usage(&tool);
+	if (prefix[strspn(prefix, kv_name_chars)] != '\0')
+		errx(NS_TROUBLE, "--prefix: bad name '%s'", prefix);
 	if (optind < argc && strcmp(argv[optind], "-") != 0) {
 		path = argv[optind];
 		if ((fp = fopen(path, "r")) == NULL)
 			err(NS_TROUBLE, "%s", path);
 	}
-	yaml2kv(fp, path);
+	yaml2kv(fp, path, prefix);
 	if (fp != stdin)
 		fclose(fp);
 	return NS_OK;

@@ -1,0 +1,69 @@
+# The cpu backend: ns-worker's reference forward.  Speed comes from the machine
+# itself, bytes from callgrind's simulation of the caches in platform.yaml.
+
+platform := cpu
+settings_platform := $(call config,platforms/cpu/platform)
+$(settings_platform): configs/platforms/cpu/platform.yaml build/yaml2kv
+	@mkdir -p $(@D)
+	@build/yaml2kv -p platform $< $(into)
+include $(settings_platform)
+
+cache_args   := platform_i1 platform_d1 platform_ll
+worker_args  := checkpoint_id $(model_args) $(workload_args)
+counted_args := $(worker_args) $(cache_args) profile_counted_steps
+baseline_args := $(worker_args) profile_warmup profile_repeats
+
+captures := $(addprefix $R/,probe.kv model.kv tensors.tsv gate.callgrind gate.expected.tsv \
+	ceilings.kv sweep.tsv baseline.tsv footprint.tsv routing.tsv canary-before.kv canary-after.kv \
+	worker.callgrind)
+
+ifneq ($(capturing),)
+# An empty environment and one thread: the counts are the same every time.
+callgrind = env -i PATH='$(PATH)' LC_ALL=C OMP_NUM_THREADS=1 valgrind --tool=callgrind \
+	--cache-sim=yes --simulate-wb=yes --instr-atstart=no --combine-dumps=yes \
+	--I1=$(platform_i1) --D1=$(platform_d1) --LL=$(platform_ll) --callgrind-out-file=$@.tmp
+worker = build/ns-worker -d cpu -m $(checkpoint) -p $(workload_prompt_tokens) \
+	-B $(workload_batch) -s $(workload_seed)
+
+$R/gate.callgrind: build/ns-calib.sum $(call recall,$R/gate.callgrind,$(cache_args))
+	rm -f $@.tmp
+	$(call stage,gate) $(callgrind) build/ns-calib gate --last-level-bytes $(platform_last_level_bytes) >$R/gate.expected.tsv.tmp 2>$R/gate.log
+	mv $R/gate.expected.tsv.tmp $R/gate.expected.tsv
+	mv $@.tmp $@
+	$(call record,$(cache_args))
+
+$R/ceilings.kv: build/ns-calib.sum | $R/gate.tsv
+	$(call stage,ceilings) build/ns-calib ceilings $(into)
+$R/sweep.tsv: build/ns-calib.sum | $R/gate.tsv
+	$(call stage,sweep) build/ns-calib sweep $(into)
+
+# Speed, with a canary on either side of it.
+$R/baseline.tsv: build/ns-worker.sum $(call recall,$R/baseline.tsv,$(baseline_args)) \
+		| $(checkpoint)/config.json $R/gate.tsv
+	build/ns-calib canary >$R/canary-before.kv
+	$(call stage,baseline) $(worker) -g $(workload_generate_tokens) -w $(profile_warmup) \
+		-r $(profile_repeats) --footprint $R/footprint.tsv --routing $R/routing.tsv >$@.tmp
+	build/ns-calib canary >$R/canary-after.kv
+	mv $@.tmp $@
+	$(call record,$(baseline_args))
+
+$R/worker.callgrind: build/ns-worker.sum $(call recall,$R/worker.callgrind,$(counted_args)) \
+		| $(checkpoint)/config.json $R/gate.tsv
+	rm -f $@.tmp
+	$(call stage,counters) $(callgrind) $(worker) -g $(profile_counted_steps) -w 0 -r 1 \
+		--profile >/dev/null 2>$R/worker.log
+	mv $@.tmp $@
+	$(call record,$(counted_args))
+
+# Made beside another capture: there, or that capture has to be made again.
+beside = $R/gate.expected.tsv:gate.callgrind $(foreach f,footprint.tsv routing.tsv \
+	canary-before.kv canary-after.kv,$R/$f:baseline.tsv)
+$(foreach b,$(beside),$(eval $(firstword $(subst :, ,$b)): $R/$(lastword $(subst :, ,$b)); \
+	@[ -e $$@ ] || { echo "$$@ is gone: rm $$< and run again" >&2; exit 2; }))
+endif
+
+$R/gate.counters.tsv $R/counters.tsv: build/cg2tsv
+$R/gate.counters.tsv: $R/gate.callgrind
+	build/cg2tsv $< $(into)
+$R/counters.tsv: $R/worker.callgrind
+	build/cg2tsv $< $(into)

@@ -1,0 +1,117 @@
+# One run: a checkpoint, a workload, a machine; everything lands in $R.
+#
+#	make -f mk/run.mk MODEL=tiny		capture what is missing or outdated, then report
+#	make -f mk/run.mk MODEL=tiny report	analyse what was captured; never starts a profiler
+#	make -f mk/run.mk MODEL=tiny why	what a run would capture again, and because of what
+#	make -f mk/run.mk MODEL=tiny clean-analysis	drop what can be made again without capturing
+#
+#	WORKLOAD=default  PROFILE=default  BACKEND=cpu  TAG=  names under configs/, and the run's own
+#	CHECKPOINT=DIR  a Hugging Face directory; else the hub's cache is searched for the
+#	                model's hf_repo, else random weights of the model's shape are made
+#
+# Captures cost minutes to hours, so they depend on values: their recorded
+# args, and the fingerprint of the program that was watched.  Analysis costs
+# nothing, so it depends on files, the ordinary way.
+
+.DEFAULT_GOAL := run
+include Makefile
+include mk/record.mk
+
+MODEL      := tiny
+WORKLOAD   := default
+PROFILE    := default
+BACKEND    := cpu
+TAG        :=
+CHECKPOINT :=
+
+R := runs/$(MODEL).$(WORKLOAD).$(BACKEND)$(TAG:%=.%)
+
+goals := $(or $(MAKECMDGOALS),run)
+capturing := $(filter run why,$(goals))
+
+$(foreach n,MODEL WORKLOAD PROFILE BACKEND TAG CHECKPOINT,$(if $(word 2,$($n)),\
+	$(error $n='$($n)' has a space in it: make cannot carry it; rename it or link to it)))
+$(if $(wildcard mk/backend-$(BACKEND).mk),,$(error BACKEND=$(BACKEND): there is \
+	$(patsubst mk/backend-%.mk,%,$(wildcard mk/backend-*.mk))))
+
+# ---- settings: configs/KIND/NAME.yaml as variables KIND_NAME, singular
+
+config = build/configs/$1.kv
+settings := $(call config,models/$(MODEL)) $(call config,workloads/$(WORKLOAD)) \
+	$(call config,profiles/$(PROFILE))
+$(foreach s,$(settings),$(if $(wildcard $(s:build/%.kv=%.yaml)),,$(error there is no \
+	$(s:build/%.kv=%.yaml); there is $(notdir $(basename $(wildcard $(dir $(s:build/%=%))*.yaml))))))
+
+$(settings): build/configs/%.kv: configs/%.yaml build/yaml2kv
+	@mkdir -p $(@D)
+	@build/yaml2kv -p $(patsubst %s,%,$(*D)) $< $(into)
+include $(settings)
+
+names = $(sort $(filter $1_%,$(.VARIABLES)))
+model_args    := $(filter-out model_hf_repo,$(call names,model))
+workload_args := $(call names,workload)
+
+# ---- the checkpoint
+
+hf_home := $(firstword $(wildcard $(or $(value HF_HOME),$(HOME)/.cache/huggingface)) none)
+hub := $(dir $(firstword $(if $(value model_hf_repo),$(wildcard \
+	$(hf_home)/hub/models--$(subst /,--,$(model_hf_repo))/snapshots/*/config.json))))
+made := checkpoints/$(MODEL)
+checkpoint := $(patsubst %/,%,$(or $(CHECKPOINT),$(hub),$(made)))
+
+# What is in it, by its config and headers: moving or touching it changes nothing.
+checkpoint_id = $(firstword $(shell cd $(checkpoint) 2>/dev/null && { cat config.json; \
+	for f in *.safetensors; do [ ! -f "$$f" ] || { wc -c <"$$f"; head -c 65536 "$$f"; }; done; } | cksum) none)
+
+ifeq ($(checkpoint),$(made))
+$(made)/config.json: $(call recall,$(made),$(model_args)) | build/ns-synth
+	@mkdir -p $(dir $(made)) && rm -rf $(made)
+	mk/stage.sh synth $(made).stage build/ns-synth -o $(made) $(call config,models/$(MODEL))
+	@printf '%s\n' $(foreach n,$(model_args),$n=$($n)) >$(made).args
+else
+$(checkpoint)/config.json:
+	$(error $(checkpoint): no config.json there: CHECKPOINT names a Hugging Face model directory)
+endif
+
+include mk/backend-$(BACKEND).mk
+
+# ---- captures: only when asked for by name, one at a time, whoever else runs make
+
+ifneq ($(capturing),)
+.NOTPARALLEL:
+alone := flock runs/.lock
+stage = $(alone) mk/stage.sh $1 $@.stage
+
+$(captures): | $R
+$R:
+	mkdir -p $@
+
+$R/probe.kv: build/ns-probe.sum
+	build/ns-probe $(into)
+
+$R/model.kv $R/tensors.tsv: $(checkpoint)/config.json build/ns-discover
+$R/model.kv:
+	build/ns-discover model $(checkpoint) $(into)
+$R/tensors.tsv:
+	build/ns-discover tensors $(checkpoint) $(into)
+else
+$(captures):
+	$(error $@: not captured yet; 'make -f mk/run.mk MODEL=$(MODEL) WORKLOAD=$(WORKLOAD) BACKEND=$(BACKEND)' captures it)
+endif
+
+# ---- analysis: one filter, one file
+
+include mk/analysis.mk
+
+.PHONY: run report why clean-analysis
+run: report
+	@build/ns-report -f verdict $R
+report: $R/report.md $R/report.html $R/report.json
+	@echo $R/report.md
+	@echo $R/report.html
+
+why:
+	@$(MAKE) --no-print-directory -n --trace -f mk/run.mk run $(MFLAGS) | sed -n "s|.*target '\($R/.*\)' due to|\1|p"
+
+clean-analysis:
+	rm -rf $(filter-out $(captures),$(wildcard $(analysed)))

@@ -1,0 +1,30 @@
+#!/bin/sh
+# stage.sh NAME FILE COMMAND...: run one stage, saying on standard error how it
+# comes along, and leave its wall time in FILE.  Standard output is the command's.
+name=$1 file=$2
+shift 2
+
+clock() { date +%s.%N; }
+since() { echo "$1 $(clock)" | awk '{ printf "%.1f s", $2 - $1 }'; }
+
+start=$(clock)
+echo "$name: started" >&2
+(
+	trap 'kill $!; exit' TERM
+	while sleep 5 & wait $!; do
+		kill -0 $$ 2>/dev/null || exit
+		echo "$name: $(since "$start")" >&2
+	done
+) &
+ticker=$!
+trap 'kill $ticker 2>/dev/null' EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+"$@"
+status=$?
+if [ $status -ne 0 ]; then
+	echo "$name: failed after $(since "$start"), status $status" >&2
+	exit $status
+fi
+echo "$name: done, $(since "$start")" >&2
+echo "$start $(clock)" | awk '{ printf "dur_ns=%.0f\n", ($2 - $1) * 1e9 }' >"$file"
