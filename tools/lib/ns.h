@@ -93,6 +93,8 @@ struct out {
 void	out_open(struct out *, const char *path);
 void	out_head(struct out *, const char *names);	/* "phase step value" */
 void	out_text(struct out *, const char *);	/* NULL: NA; cleans control bytes */
+void	out_fields(struct out *, const struct tsv *, size_t from, size_t to);
+				/* [from, to) of the row in hand, as read */
 void	out_int(struct out *, int64_t);
 void	out_count(struct out *, uint64_t);
 void	out_num(struct out *, double);		/* %.12g; NA unless finite */

@@ -33,27 +33,50 @@ out_head(struct out *o, const char *names)
 	putc_unlocked('\n', o->fp);
 }
 
+static bool
+is_control(char c)
+{
+	return (unsigned char)c < ' ' || c == 0x7f;
+}
+
 /* A run of control bytes becomes one space: no reader has to unescape. */
 void
 out_text(struct out *o, const char *s)
 {
-	bool space = false;
-
 	next(o);
 	if (s == NULL || *s == '\0')
 		s = "NA";
-	for (; *s != '\0'; s++) {
-		unsigned char c = (unsigned char)*s;
+	while (*s != '\0') {
+		const char *p = s;
 
-		if (c < ' ' || c == 0x7f) {
-			if (!space)
-				putc_unlocked(' ', o->fp);
-			space = true;
-		} else {
-			putc_unlocked(c, o->fp);
-			space = false;
-		}
+		while (!is_control(*p))
+			p++;
+		fwrite_unlocked(s, 1, (size_t)(p - s), o->fp);
+		if (*p != '\0')
+			putc_unlocked(' ', o->fp);
+		while (*p != '\0' && is_control(*p))
+			p++;
+		s = p;
 	}
+}
+
+/* The tabs that the reader cut are put back for one write. */
+void
+out_fields(struct out *o, const struct tsv *t, size_t from, size_t to)
+{
+	char *start, *end;
+
+	if (from >= to)
+		return;
+	next(o);
+	start = t->val[from];
+	end = to < t->ncol ? t->val[to] - 1 :
+	    t->val[to - 1] + strlen(t->val[to - 1]);
+	for (size_t i = from + 1; i < to; i++)
+		t->val[i][-1] = '\t';
+	fwrite_unlocked(start, 1, (size_t)(end - start), o->fp);
+	for (size_t i = from + 1; i < to; i++)
+		t->val[i][-1] = '\0';
 }
 
 static void

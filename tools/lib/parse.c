@@ -5,14 +5,17 @@
 
 #include "ns.h"
 
-/* Digits only, at most UINT64_MAX. */
+/* Digits only, at most UINT64_MAX; the first 19 cannot overflow. */
 static bool
 digits(const char *s, uint64_t *out)
 {
+	const char *safe = s + 19;
 	uint64_t n = 0;
 
 	if (*s == '\0')
 		return false;
+	for (; s < safe && (unsigned)*s - '0' <= 9; s++)
+		n = 10 * n + ((unsigned)*s - '0');
 	for (; *s != '\0'; s++) {
 		unsigned d = (unsigned)*s - '0';
 
