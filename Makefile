@@ -12,6 +12,7 @@ include mk/common.mk
 # A new tool is one word here, one file in tools/, one page in docs/man/ and
 # one test in tests/.
 tools := \
+	cg2tsv \
 	yaml2kv \
 
 .PHONY: all
