@@ -98,6 +98,7 @@ void	out_fields(struct out *, const struct tsv *, size_t from, size_t to);
 void	out_int(struct out *, int64_t);
 void	out_count(struct out *, uint64_t);
 void	out_num(struct out *, double);		/* %.12g; NA unless finite */
+void	out_sum(struct out *, double);		/* of counts: all digits if whole */
 void	out_na(struct out *);
 void	out_row(struct out *);			/* ends the row */
 void	out_kv(struct out *, const char *key, const char *val);	/* NULL: NA */

@@ -116,6 +116,16 @@ out_num(struct out *o, double x)
 		fputs("NA", o->fp);
 }
 
+/* Below 2^53 a double holds a sum of counts exactly: so does the table. */
+void
+out_sum(struct out *o, double x)
+{
+	if (fabs(x) < 0x1p53 && x == trunc(x))
+		out_int(o, (int64_t)x);
+	else
+		out_num(o, x);
+}
+
 void
 out_na(struct out *o)
 {
