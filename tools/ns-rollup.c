@@ -1,0 +1,284 @@
+/*
+ * ns-rollup: from counters to bytes at every rung of the memory hierarchy.
+ *
+ * The registry says which metric means what, so that a platform is data.  A
+ * sum is factor x metric over the launches of a phase or step; a launch that
+ * lacks a needed metric is counted as missing, never taken for zero.
+ *
+ * in   source phase step launch kernel metric value
+ * out  hierarchy.tsv, steps.tsv or terms.tsv: see docs/05-formats.md
+ */
+#include <err.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "rollup/rollup.h"
+#include "run.h"
+
+#define HIERARCHY "phase step rung read_bytes write_bytes bytes " \
+	"read_requests write_requests hit_ratio n_tokens bytes_per_token " \
+	"amplification_ratio n_missing n_total source"
+#define TERMS "source phase role quantity rung direction metric value " \
+	"n_missing n_total"
+
+enum { OPT_STEPS = 256, OPT_TERMS };
+static const struct opt opts[] = {
+	{ 'b', "baseline", "FILE", "baseline.tsv, for the tokens of each step" },
+	{ 'm', "metrics", "FILE", "metrics.tsv, the registry of the platform" },
+	{ OPT_STEPS, "steps", NULL, "a row a step" },
+	{ OPT_TERMS, "terms", NULL, "a row a row of the registry" },
+	{ 0, NULL, NULL, NULL }
+};
+static const struct tool tool = {
+	.name = "ns-rollup",
+	.purpose = "from counters to bytes at every rung of the memory hierarchy",
+	.operands = "[FILE ...]",
+	.in = "source phase step launch kernel metric value",
+	.out = HIERARCHY "\n     --terms: " TERMS,
+	.example = "ns-rollup -m configs/platforms/cpu/metrics.tsv "
+	    "-b baseline.tsv counters.tsv",
+	.opts = opts,
+};
+
+/* One quantity of one rung, summed over its metrics. */
+struct sum {
+	double	 value;		/* NAN: nothing was measured */
+	unsigned covered;	/* directions that the registry names */
+	bool	 complete;	/* every launch has every metric */
+};
+
+static struct sum
+sum_of(const struct registry *r, const struct total *t, enum quantity quantity,
+    enum rung rung, enum direction direction)
+{
+	struct sum s = { NAN, 0, true };
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct term *m = &r->term[i];
+
+		if (m->role != ROLE_VALUE || m->quantity != quantity ||
+		    m->rung != rung || (direction != D_ANY &&
+		    direction != m->direction))
+			continue;
+		s.covered |= m->direction;
+		s.complete &= t->n_seen[m->metric] == t->n_launches;
+		if (t->n_seen[m->metric] > 0)
+			s.value = (isnan(s.value) ? 0 : s.value) +
+			    m->factor * t->sum[m->metric];
+	}
+	return s;
+}
+
+/* Two counts make a ratio if they cover the same directions, in every launch. */
+static bool
+agree(const struct sum *a, const struct sum *b)
+{
+	return a->covered != 0 && a->covered == b->covered &&
+	    a->complete && b->complete;
+}
+
+static double
+hit_ratio(const struct registry *r, const struct total *t, enum rung rung)
+{
+	struct sum hits = sum_of(r, t, Q_HITS, rung, D_ANY);
+	struct sum misses = sum_of(r, t, Q_MISSES, rung, D_ANY);
+	struct sum requests = sum_of(r, t, Q_REQUESTS, rung, D_ANY);
+
+	if (agree(&hits, &misses))
+		return hits.value / (hits.value + misses.value);
+	if (agree(&requests, &misses))
+		return (requests.value - misses.value) / requests.value;
+	if (agree(&requests, &hits))
+		return hits.value / requests.value;
+	return NAN;
+}
+
+/* Does the hierarchy need this metric, at that rung? */
+static bool
+needed(const struct registry *r, uint32_t metric, enum rung rung)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->term[i].metric == metric && r->term[i].rung == rung &&
+		    r->term[i].role == ROLE_VALUE &&
+		    r->term[i].quantity <= Q_MISSES)
+			return true;
+	return false;
+}
+
+static void
+print_rung(struct out *o, const struct registry *r, const struct total *t,
+    enum rung rung, double n_tokens)
+{
+	double bytes = sum_of(r, t, Q_BYTES, rung, D_ANY).value;
+	double memory = sum_of(r, t, Q_BYTES, R_MEMORY, D_ANY).value;
+	uint64_t n_total = 0, n_missing = 0;
+
+	for (uint32_t m = 0; m < r->metric.n; m++)
+		if (needed(r, m, rung)) {
+			n_total += t->n_launches;
+			n_missing += t->n_launches - t->n_seen[m];
+		}
+	if (n_total == 0)
+		return;
+	out_text(o, t->phase);
+	out_step(o, t->step);
+	out_text(o, rungs[rung]);
+	out_sum(o, sum_of(r, t, Q_BYTES, rung, D_READ).value);
+	out_sum(o, sum_of(r, t, Q_BYTES, rung, D_WRITE).value);
+	out_sum(o, bytes);
+	out_sum(o, sum_of(r, t, Q_REQUESTS, rung, D_READ).value);
+	out_sum(o, sum_of(r, t, Q_REQUESTS, rung, D_WRITE).value);
+	out_num(o, hit_ratio(r, t, rung));
+	out_sum(o, n_tokens);
+	out_num(o, bytes / n_tokens);
+	out_num(o, bytes / memory);
+	out_count(o, n_missing);
+	out_count(o, n_total);
+	out_text(o, t->source);
+	out_row(o);
+}
+
+static void
+print_terms(struct out *o, const struct registry *r, const struct total *t)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct term *m = &r->term[i];
+		uint64_t n_seen = t->n_seen[m->metric];
+
+		out_text(o, t->source);
+		out_text(o, t->phase);
+		out_text(o, roles[m->role]);
+		out_text(o, quantities[m->quantity]);
+		out_text(o, rungs[m->rung]);
+		out_text(o, directions[m->direction]);
+		out_text(o, interned(&r->metric, m->metric));
+		out_sum(o, n_seen > 0 ? m->factor * t->sum[m->metric] : NAN);
+		out_count(o, t->n_launches - n_seen);
+		out_count(o, t->n_launches);
+		out_row(o);
+	}
+}
+
+static void
+print_total(struct out *o, const struct registry *r, const struct total *t,
+    bool terms, double n_tokens)
+{
+	if (terms)
+		print_terms(o, r, t);
+	else
+		for (enum rung rung = R_REGISTERS; rung < R_NONE; rung++)
+			print_rung(o, r, t, rung, n_tokens);
+}
+
+static void
+say_missing(const struct registry *r, const struct total *t)
+{
+	for (uint32_t m = 0; m < r->metric.n; m++) {
+		bool need = false;
+
+		for (enum rung rung = R_REGISTERS; rung < R_NONE; rung++)
+			need |= needed(r, m, rung);
+		if (need && t->n_seen[m] < t->n_launches)
+			warnx("%s, %s: %s has no value in %llu of %llu launches",
+			    t->source, t->phase, interned(&r->metric, m),
+			    (unsigned long long)(t->n_launches - t->n_seen[m]),
+			    (unsigned long long)t->n_launches);
+	}
+}
+
+/*
+ * The steps from i on that are of one phase, added up.  Launches of no step
+ * have the tokens of the whole phase, unless others say which steps there were.
+ */
+static size_t
+print_phase(struct out *o, const struct counters *c, size_t i,
+    const struct baseline *b, bool terms)
+{
+	const struct total *first = &c->step[i];
+	size_t n = c->reg->metric.n;
+	struct total t = { .source = first->source, .phase = first->phase,
+	    .step = NO_STEP, .sum = xalloc(n, sizeof *t.sum),
+	    .n_seen = xalloc(n, sizeof *t.n_seen) };
+	double n_tokens = NAN;
+
+	for (; i < c->n_steps && strcmp(c->step[i].source, t.source) == 0 &&
+	    strcmp(c->step[i].phase, t.phase) == 0; i++) {
+		double more = baseline_tokens(b, t.phase, c->step[i].step);
+
+		total_add(&t, &c->step[i], n);
+		n_tokens = &c->step[i] == first || c->step[i - 1].step == NO_STEP ?
+		    more : n_tokens + more;
+	}
+	print_total(o, c->reg, &t, terms, n_tokens);
+	say_missing(c->reg, &t);
+	free(t.sum);
+	free(t.n_seen);
+	return i;
+}
+
+static void
+print_all(const struct counters *c, const struct baseline *b, bool steps,
+    bool terms)
+{
+	struct out o;
+
+	out_open(&o, NULL);
+	out_head(&o, terms ? TERMS : HIERARCHY);
+	for (size_t i = 0; i < c->n_steps; )
+		if (steps) {
+			const struct total *t = &c->step[i++];
+
+			print_total(&o, c->reg, t, false,
+			    baseline_tokens(b, t->phase, t->step));
+		} else
+			i = print_phase(&o, c, i, b, terms);
+	out_close(&o);
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct registry reg = { 0 };
+	struct baseline b = { 0 };
+	struct counters c = { .reg = &reg };
+	const char *baseline = NULL, *metrics = NULL;
+	bool steps = false, terms = false;
+	int ch;
+
+	while ((ch = tool_opt(&tool, argc, argv)) != -1)
+		switch (ch) {
+		case 'b':
+			baseline = optarg;
+			break;
+		case 'm':
+			metrics = optarg;
+			break;
+		case OPT_STEPS:
+			steps = true;
+			break;
+		case OPT_TERMS:
+			terms = true;
+			break;
+		}
+	if (metrics == NULL || (steps && terms))
+		tool_usage(&tool);
+	registry_read(&reg, metrics);
+	if (baseline != NULL)
+		baseline_read(&b, baseline);
+	if (optind == argc)
+		counters_read(&c, NULL);
+	for (int i = optind; i < argc; i++)
+		counters_read(&c, argv[i]);
+	if (c.n_again > 0)
+		warnx("%llu values stand in more than one file: the first counts",
+		    (unsigned long long)c.n_again);
+	if (c.n_negative > 1)
+		warnx("%llu values below zero are taken as missing",
+		    (unsigned long long)c.n_negative);
+	counters_sort(&c);
+	print_all(&c, &b, steps, terms);
+	counters_free(&c);
+	registry_free(&reg);
+	baseline_free(&b);
+	return NS_OK;
+}

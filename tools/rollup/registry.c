@@ -1,0 +1,79 @@
+/* registry.c: metrics.tsv, which says what each metric of a platform means. */
+#include <err.h>
+#include <math.h>
+
+#include "rollup.h"
+
+const char *const quantities[] = { "bytes", "requests", "hits", "misses",
+	"flop", "time", "activity", NULL };
+const char *const rungs[] = { "registers", "shared", "l1", "l2", "memory",
+	"NA", NULL };
+const char *const directions[] = { "", "read", "write", "both", "NA", NULL };
+const char *const roles[] = { "value", "witness", "sentinel", NULL };
+
+static unsigned
+word(const struct tsv *t, size_t col, const char *const names[])
+{
+	const char *s = tsv_text(t, col);
+
+	for (unsigned i = 0; names[i] != NULL; i++)
+		if (strcmp(names[i], s) == 0)
+			return i;
+	tsv_die(t, col, "unknown: '%s'", s);
+}
+
+static void
+add(struct registry *r, const struct tsv *t, size_t metric, const struct term *m)
+{
+	if (isnan(m->factor))
+		tsv_die(t, tsv_col(t, "factor"), "NA: a number was expected");
+	if (m->quantity <= Q_MISSES && (m->rung == R_NONE || m->direction == D_NONE))
+		tsv_die(t, tsv_col(t, m->rung == R_NONE ? "rung" : "direction"),
+		    "NA: %s are counted at a rung, in a direction",
+		    quantities[m->quantity]);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct term *o = &r->term[i];
+
+		if (o->quantity == m->quantity && o->rung == m->rung &&
+		    o->direction == m->direction && o->role == m->role &&
+		    o->metric == m->metric)
+			tsv_die(t, metric, "'%s' stands twice as the same "
+			    "quantity: it would be summed twice", t->val[metric]);
+	}
+	r->term = xgrow(r->term, &r->cap, r->n + 1, sizeof *r->term);
+	r->term[r->n++] = *m;
+}
+
+void
+registry_read(struct registry *r, const char *path)
+{
+	struct tsv t;
+	size_t quantity, rung, direction, metric, factor, role;
+
+	*r = (struct registry){ 0 };
+	tsv_open(&t, path);
+	quantity = tsv_col(&t, "quantity");
+	rung = tsv_col(&t, "rung");
+	direction = tsv_col(&t, "direction");
+	metric = tsv_col(&t, "metric");
+	factor = tsv_col(&t, "factor");
+	role = tsv_col(&t, "role");
+	while (tsv_next(&t))
+		add(r, &t, metric, &(struct term){
+		    .quantity = word(&t, quantity, quantities),
+		    .rung = word(&t, rung, rungs),
+		    .direction = word(&t, direction, directions),
+		    .role = word(&t, role, roles),
+		    .metric = intern_text(&r->metric, tsv_text(&t, metric)),
+		    .factor = tsv_num(&t, factor) });
+	if (r->n == 0)
+		errx(NS_TROUBLE, "%s: no metric in it", t.name);
+	tsv_close(&t);
+}
+
+void
+registry_free(struct registry *r)
+{
+	free(r->term);
+	intern_free(&r->metric);
+}
