@@ -1,5 +1,5 @@
 # From tools/ to build/: tools/NAME.c is build/NAME, with tools/lib/ for all and
-# tools/NAME/ (less its ns-) for one that has outgrown a file.
+# tools/NAME/ (less its ns- or 2tsv) for one that has outgrown a file.
 
 CC       := gcc
 OPTIMIZE := -O2
@@ -18,8 +18,10 @@ compile := $(CC) $(CPPFLAGS) $(CFLAGS)
 
 lib := $(patsubst tools/%.c,build/%.o,$(wildcard tools/lib/*.c))
 
-# The files of a tool: its own, and those of tools/NAME/ where there are any.
-parts = $(patsubst tools/%.c,build/%.o,$(wildcard tools/$(1:ns-%=%)/*.c))
+# The files of a tool: its own, and those of tools/NAME/ where there are any
+# (less its 2tsv too: build/x2tsv is the program, so build/x2tsv/ cannot be).
+topic = $(patsubst %2tsv,%,$(1:ns-%=%))
+parts = $(patsubst tools/%.c,build/%.o,$(wildcard tools/$(call topic,$1)/*.c))
 
 define link
 build/$1: build/$1.o $(call parts,$1) build/libns.a
