@@ -6,6 +6,10 @@
  * against each other, and gives every tensor a role.  Whatever is wrong ends
  * in a message naming file, tensor and remedy, and exit 2.  The data itself is
  * not touched until checkpoint_map.
+ *
+ * A model that is read well but cannot be run here (another family, quantised
+ * weights, another rope) is not an error: arch_unsupported says why, and its
+ * tensors are not held against the architecture.
  */
 #ifndef CHECKPOINT_H
 #define CHECKPOINT_H
@@ -20,7 +24,7 @@ enum dtype {
 };
 const char *dtype_name(enum dtype);		/* "BF16", as in the header */
 unsigned dtype_bits(enum dtype);
-bool	dtype_parse(const char *, enum dtype *);
+bool	dtype_parse(const char *, enum dtype *);	/* in either case */
 
 enum role {
 	ROLE_EMBED, ROLE_ATTN_NORM, ROLE_Q, ROLE_K, ROLE_V, ROLE_O,
@@ -43,8 +47,18 @@ struct tensor {
 	size_t	 file;				/* index into checkpoint.file */
 	uint64_t offset;			/* of its data, from the file's start */
 };
+struct tensor_list {
+	size_t	 n, cap;
+	struct tensor *tensor;
+};
+void	tensor_list_free(struct tensor_list *);
 
 enum rope { ROPE_DEFAULT, ROPE_LLAMA3 };
+
+enum { MAX_LAYERS = 1024, MAX_EXPERTS = 4096 };
+struct layers {					/* a set of them */
+	uint64_t bit[MAX_LAYERS / 64];
+};
 
 /* What config.json says, under one set of names whatever the family. */
 struct arch {
@@ -54,18 +68,31 @@ struct arch {
 	uint64_t ffn_size;			/* of a dense layer */
 	uint64_t vocab_size, max_positions;
 	uint64_t sliding_window;		/* 0: none */
+	struct layers window_layers;		/* those that it is used in */
 	bool	 tied;				/* lm_head is the embedding */
-	bool	 qkv_bias, qk_norm;
+	bool	 tied_unsaid;			/* config.json leaves it open */
+	bool	 qkv_bias, o_bias, qk_norm;
 	double	 norm_eps, rope_theta;
 	enum rope rope;
 	double	 rope_factor, rope_low_freq, rope_high_freq, rope_old_context;
 	uint64_t n_experts, n_experts_per_token, expert_ffn_size; /* 0: dense */
 	bool	 norm_topk;			/* routing weights sum to 1 */
 	uint64_t sparse_step;			/* layer i is MoE if (i+1) % it == 0 */
+	struct layers mlp_only_layers;		/* and not one of these */
+	enum dtype dtype;			/* as config.json says; or DT_COUNT */
 	bool	 synthetic;			/* made by ns-synth */
 	uint64_t seed;				/* that it was made with */
+	char	 unsupported[160];		/* why the worker cannot run it */
 };
 bool	arch_layer_is_moe(const struct arch *, uint64_t layer);
+uint64_t arch_window(const struct arch *, uint64_t layer);	/* 0: none */
+const char *arch_unsupported(const struct arch *);	/* the reason, or NULL */
+
+/* One config.json; the bytes go into the fingerprint unless that is NULL. */
+void	config_read(const char *path, struct arch *, uint64_t *fingerprint);
+/* The same as settings: the names and values of model.kv. */
+void	arch_write(const struct arch *, struct out *);
+void	arch_read(struct arch *, const struct kv *);	/* dies if they make no model */
 
 struct checkpoint {
 	char	*dir;
@@ -74,6 +101,7 @@ struct checkpoint {
 	uint64_t *file_bytes;
 	size_t	 n_tensors;
 	struct tensor *tensor;			/* by file, then offset */
+	const struct tensor **by_role;		/* the same by role, layer, expert */
 	struct arch arch;
 	uint64_t bytes, n_parameters;		/* over all tensors */
 	uint64_t fingerprint;			/* of config and headers, FNV-1a */
@@ -88,13 +116,20 @@ void	checkpoint_close(struct checkpoint *);
 
 /* The name that role bears in a family's checkpoints; a static buffer. */
 const char *tensor_name(const struct arch *, enum role, int layer, int expert);
+/* Role, layer and expert out of a name: ROLE_OTHER where it is not known. */
+void	tensor_role(struct tensor *);
+/* Every tensor that the architecture needs, named and shaped, front to back. */
+void	arch_tensors(const struct arch *, struct tensor_list *);
 
-/* One safetensors file's header alone; tensors are appended to *list. */
-struct tensor_list {
-	size_t	 n, cap;
-	struct tensor *tensor;
-};
-void	safetensors_read(const char *path, size_t file_index,
-	    struct tensor_list *list, uint64_t *fingerprint);
+/*
+ * One safetensors file's header alone: its tensors are appended to the list
+ * by offset.  Returns the size of the file.
+ */
+uint64_t safetensors_read(const char *path, size_t file_index,
+	    struct tensor_list *, uint64_t *fingerprint);
+
+/* FNV-1a, to be begun with FNV_START. */
+#define FNV_START UINT64_C(0xcbf29ce484222325)
+void	fnv(uint64_t *, const void *, size_t);
 
 #endif
