@@ -14,6 +14,7 @@ include mk/common.mk
 tools := \
 	cg2tsv \
 	ns-rollup \
+	nsys2tsv \
 	yaml2kv \
 
 .PHONY: all

@@ -1,0 +1,410 @@
+/* db.c: open an export, or say exactly why it is none; read it by name. */
+#include <err.h>
+#include <stdarg.h>
+
+#include "nsys.h"
+
+enum { NAME_KEPT = 8192, LONGEST = 1 << 26, CACHE_KIB = 4096 };
+
+static const char again[] = "export it again: nsys export --type sqlite "
+    "--force-overwrite=true -o X.sqlite X.nsys-rep";
+
+void
+nsys_say(const struct nsys *n, const char *fmt, ...)
+{
+	char what[1024];
+	va_list ap;
+
+	if (n->quiet)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof what, fmt, ap);
+	va_end(ap);
+	warnx("%s: %s", n->path, what);
+}
+
+void
+nsys_die(const struct nsys *n, const char *fmt, ...)
+{
+	char what[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof what, fmt, ap);
+	va_end(ap);
+	errx(NS_TROUBLE, "%s: %s", n->path, what);
+}
+
+_Noreturn static void
+sql_die(const struct nsys *n)
+{
+	int code = sqlite3_errcode(n->db) & 0xff;
+
+	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
+		nsys_die(n, "damaged (%s): %s", sqlite3_errmsg(n->db), again);
+	if (code == SQLITE_FULL || code == SQLITE_CANTOPEN || code == SQLITE_IOERR)
+		nsys_die(n, "%s: sorting needs room for temporary files of the "
+		    "size of the capture; SQLITE_TMPDIR=DIR says where",
+		    sqlite3_errmsg(n->db));
+	nsys_die(n, "%s", sqlite3_errmsg(n->db));
+}
+
+sqlite3_str *
+nsys_sql(struct nsys *n, const char *fmt, ...)
+{
+	sqlite3_str *s = sqlite3_str_new(n->db);
+	va_list ap;
+
+	va_start(ap, fmt);
+	sqlite3_str_vappendf(s, fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+sqlite3_stmt *
+nsys_query(struct nsys *n, sqlite3_str *sql)
+{
+	sqlite3_stmt *st = NULL;
+	char *text = sqlite3_str_finish(sql);
+
+	if (text == NULL)
+		errx(NS_TROUBLE, "out of memory");
+	if (sqlite3_prepare_v2(n->db, text, -1, &st, NULL) != SQLITE_OK)
+		sql_die(n);
+	sqlite3_free(text);
+	return st;
+}
+
+void
+nsys_run(struct nsys *n, sqlite3_str *sql)
+{
+	sqlite3_stmt *st = nsys_query(n, sql);
+
+	while (nsys_next(n, st))
+		;
+	sqlite3_finalize(st);
+}
+
+bool
+nsys_next(struct nsys *n, sqlite3_stmt *st)
+{
+	int code = sqlite3_step(st);
+
+	if (code != SQLITE_ROW && code != SQLITE_DONE)
+		sql_die(n);
+	return code == SQLITE_ROW;
+}
+
+bool
+nsys_int(struct nsys *n, sqlite3_stmt *st, int col, int64_t *out)
+{
+	switch (sqlite3_column_type(st, col)) {
+	case SQLITE_INTEGER:
+		*out = sqlite3_column_int64(st, col);
+		return true;
+	case SQLITE_NULL:
+		return false;
+	default:
+		nsys_die(n, "%s: not an integer: '%.60s'",
+		    sqlite3_column_name(st, col), sqlite3_column_text(st, col));
+	}
+}
+
+const char *
+nsys_text(struct nsys *n, sqlite3_stmt *st, int col)
+{
+	const char *s = (const char *)sqlite3_column_text(st, col);
+
+	if (s == NULL && sqlite3_column_type(st, col) != SQLITE_NULL)
+		sql_die(n);
+	return s;
+}
+
+/* The text of a StringIds row.  Most captures have a few hundred of them. */
+const char *
+nsys_string(struct nsys *n, int64_t id)
+{
+	size_t at = (uint64_t)id % NAMES;
+	const char *s = NULL;
+
+	if (n->string == NULL)
+		return NULL;
+	if (n->name[at].known && n->name[at].id == id)
+		return n->name[at].text;
+	sqlite3_reset(n->string);
+	sqlite3_bind_int64(n->string, 1, id);
+	if (nsys_next(n, n->string))
+		s = nsys_text(n, n->string, 0);
+	if (s != NULL && strlen(s) >= NAME_KEPT)
+		return s;
+	free(n->name[at].text);
+	n->name[at].text = s != NULL ? xstrdup(s) : NULL;
+	n->name[at].id = id;
+	n->name[at].known = true;
+	return n->name[at].text;
+}
+
+/*
+ * The table of that name, or of that name with a version (_V2).  A view or a
+ * virtual table would run what it pleases, so neither counts.
+ */
+const char *
+nsys_table(struct nsys *n, const char *name)
+{
+	sqlite3_stmt *st = nsys_query(n, nsys_sql(n, "SELECT name FROM sqlite_master "
+	    "WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%%' AND (name = %Q "
+	    "OR name GLOB '%q_V[0-9]' OR name GLOB '%q_V[0-9][0-9]') "
+	    "ORDER BY name <> %Q, name DESC", name, name, name, name));
+	char *found = nsys_next(n, st) ? xstrdup(nsys_text(n, st, 0)) : NULL;
+
+	sqlite3_finalize(st);
+	if (found == NULL)
+		return NULL;
+	n->table = xgrow(n->table, &n->cap, n->n_table + 1, sizeof *n->table);
+	return n->table[n->n_table++] = found;
+}
+
+bool
+nsys_has(struct nsys *n, const char *table, const char *column)
+{
+	sqlite3_stmt *st = nsys_query(n, nsys_sql(n, "SELECT 1 FROM "
+	    "pragma_table_info(%Q) WHERE name = %Q", table, column));
+	bool has = nsys_next(n, st);
+
+	sqlite3_finalize(st);
+	return has;
+}
+
+void
+nsys_column(struct nsys *n, sqlite3_str *sql, const char *table, const char *column)
+{
+	if (nsys_has(n, table, column))
+		sqlite3_str_appendf(sql, ", t.\"%w\" AS \"%w.%w\"", column, table,
+		    column);
+	else
+		sqlite3_str_appendall(sql, ", NULL");
+}
+
+int64_t
+nsys_count(struct nsys *n, const char *table, const char *where)
+{
+	int64_t rows = -1;
+	sqlite3_stmt *st;
+
+	if (table == NULL)
+		return -1;
+	st = nsys_query(n, nsys_sql(n, "SELECT count(*) FROM \"%w\" t NOT INDEXED "
+	    "WHERE %s", table, where));
+	if (nsys_next(n, st))
+		rows = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return rows;
+}
+
+/* What a file that is not SQLite may be, by its first bytes. */
+static const struct {
+	const char *magic, *what, *remedy;
+} others[] = {
+	{ "Time (%)", "nsys stats CSV", "it holds sums without times; " },
+	{ "Time(%)", "nsys stats CSV", "it holds sums without times; " },
+	{ "\"Time", "nsys stats CSV", "it holds sums without times; " },
+	{ "\xfd" "7zXZ", "xz-compressed", "unpack it: xz -d; or " },
+	{ "\x1f\x8b", "gzip-compressed", "unpack it: gunzip; or " },
+	{ "\x28\xb5\x2f\xfd", "zstd-compressed", "unpack it: zstd -d; or " },
+	{ "PK\x03\x04", "a zip archive", "unpack it; or " },
+	{ "\x89HDF", "an HDF5 export", "" },
+	{ "PAR1", "a Parquet export", "" },
+	{ "ARROW1", "an Arrow export", "" },
+	{ "{", "JSON", "" },
+	{ "[", "JSON", "" },
+	{ "version https://git-lfs", "a Git LFS pointer", "git lfs pull; or " },
+};
+
+_Noreturn static void
+not_sqlite(const struct nsys *n, const char *head)
+{
+	const char *dot = strrchr(n->path, '.');
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (strncmp(head, others[i].magic, strlen(others[i].magic)) == 0)
+			nsys_die(n, "not an SQLite file: %s; %s%s", others[i].what,
+			    others[i].remedy, again);
+	if (dot != NULL && (strcmp(dot, ".nsys-rep") == 0 ||
+	    strcmp(dot, ".qdrep") == 0 || strcmp(dot, ".qdstrm") == 0))
+		nsys_die(n, "not an SQLite file: a report as nsys records it; %s",
+		    again);
+	nsys_die(n, "not an SQLite file (encrypted, or no export at all); %s", again);
+}
+
+static uint64_t
+big_endian(const unsigned char *p, size_t bytes)
+{
+	uint64_t n = 0;
+
+	while (bytes-- > 0)
+		n = n << 8 | *p++;
+	return n;
+}
+
+/* The first 100 bytes tell what SQLite would find out late or not at all. */
+static void
+check_header(const struct nsys *n, FILE *fp)
+{
+	unsigned char h[101] = { 0 };
+	size_t got = fread(h, 1, sizeof h - 1, fp);
+	uint64_t page = big_endian(h + 16, 2), pages = big_endian(h + 28, 4);
+	long size;
+
+	if (ferror(fp) || fseek(fp, 0, SEEK_END) != 0 || (size = ftell(fp)) < 0)
+		err(NS_TROUBLE, "%s", n->path);
+	if (got == 0)
+		nsys_die(n, "empty: the export was interrupted; %s", again);
+	if (big_endian(h, 8) == 0 && big_endian(h + 8, 8) == 0)
+		nsys_die(n, "its header is all zero: the export was interrupted; %s",
+		    again);
+	if (memcmp(h, "SQLite format 3", 16) != 0)
+		not_sqlite(n, (const char *)h);
+	page = page == 1 ? 65536 : page;
+	if (got < sizeof h - 1 || (memcmp(h + 24, h + 92, 4) == 0 &&
+	    (uint64_t)size < page * pages))
+		nsys_die(n, "cut short: %ld bytes of %llu; copy it again, or %s",
+		    size, (unsigned long long)(page * pages), again);
+}
+
+/* A journal beside it means that a writer stopped half-way, or still writes. */
+static void
+check_beside(const struct nsys *n)
+{
+	static const char *const suffix[] = { "-journal", "-wal" };
+
+	for (size_t i = 0; i < 2; i++) {
+		char *name = xasprintf("%s%s", n->path, suffix[i]);
+		FILE *fp = fopen(name, "r");
+
+		if (fp != NULL && getc(fp) != EOF)
+			nsys_die(n, "'%s' lies beside it: a writer is at work or "
+			    "was interrupted; wait for it, or %s", name, again);
+		if (fp != NULL)
+			fclose(fp);
+		free(name);
+	}
+}
+
+/* immutable: no lock, no journal, no file beside it, read-only folder or not. */
+static char *
+uri(const char *path)
+{
+	static const char hex[] = "0123456789ABCDEF";
+	char *s = xalloc(3 * strlen(path) + 64, 1), *p = s;
+
+	p += snprintf(p, 16, "file:%s", *path == '/' ? "//" : "");
+	for (; *path != '\0'; path++)
+		if (strchr("%?#", *path) != NULL) {
+			*p++ = '%';
+			*p++ = hex[(unsigned char)*path >> 4];
+			*p++ = hex[*path & 15];
+		} else
+			*p++ = *path;
+	snprintf(p, 32, "?immutable=1&mode=ro");
+	return s;
+}
+
+static void
+settings(struct nsys *n)
+{
+	sqlite3_db_config(n->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(n->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(n->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(n->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+	sqlite3_limit(n->db, SQLITE_LIMIT_LENGTH, LONGEST);
+	nsys_run(n, nsys_sql(n, "PRAGMA cell_size_check = ON"));
+	nsys_run(n, nsys_sql(n, "PRAGMA temp_store = FILE"));
+	nsys_run(n, nsys_sql(n, "PRAGMA cache_size = -%d", CACHE_KIB));
+	nsys_run(n, nsys_sql(n, "PRAGMA temp.cache_size = -%d", CACHE_KIB));
+	nsys_run(n, nsys_sql(n, "PRAGMA automatic_index = OFF"));
+}
+
+static void
+check_version(struct nsys *n)
+{
+	enum { NEWEST_MAJOR = 3, NEWEST_MINOR = 25 };
+	unsigned major, minor;
+	sqlite3_stmt *st;
+	const char *s;
+
+	if ((n->version_table = nsys_table(n, "META_DATA_EXPORT")) == NULL)
+		n->version_table = nsys_table(n, "EXPORT_META_DATA");
+	if (n->version_table == NULL) {
+		nsys_say(n, "no schema version in this export: columns are taken "
+		    "by their names");
+		return;
+	}
+	st = nsys_query(n, nsys_sql(n, "SELECT value FROM \"%w\" WHERE name = "
+	    "'EXPORT_SCHEMA_VERSION'", n->version_table));
+	if (nsys_next(n, st) && (s = nsys_text(n, st, 0)) != NULL)
+		snprintf(n->schema, sizeof n->schema, "%s", s);
+	sqlite3_finalize(st);
+	if (sscanf(n->schema, "%u.%u", &major, &minor) != 2)
+		nsys_say(n, "no schema version in %s: columns are taken by their "
+		    "names", n->version_table);
+	else if (major < 2 || major > NEWEST_MAJOR)
+		nsys_die(n, "schema %s: only 2.x and 3.x are known, and a new major "
+		    "version may mean anything; export with an nsys that writes "
+		    "them, or get a newer nsbench", n->schema);
+	else if (major == NEWEST_MAJOR && minor > NEWEST_MINOR)
+		nsys_say(n, "schema %s is newer than 3.%d: columns are taken by "
+		    "their names, and what was renamed is missing", n->schema,
+		    NEWEST_MINOR);
+}
+
+static void
+check_kind(struct nsys *n)
+{
+	const char *kernel = nsys_table(n, "CUPTI_ACTIVITY_KIND_KERNEL");
+
+	if (nsys_table(n, "StringTable") != NULL ||
+	    (kernel != NULL && nsys_has(n, kernel, "_id_")))
+		nsys_die(n, "an nvprof database: its tables have the same names and "
+		    "other columns; record again with nsys profile");
+	if (nsys_table(n, "StringIds") == NULL &&
+	    nsys_table(n, "META_DATA_EXPORT") == NULL)
+		nsys_die(n, "an SQLite file, but no export of Nsight Systems: it has "
+		    "no table StringIds or META_DATA_EXPORT; %s", again);
+}
+
+void
+nsys_open(struct nsys *n, const char *path)
+{
+	FILE *fp;
+	char *name;
+
+	n->path = path;
+	if ((fp = fopen(path, "r")) == NULL)
+		err(NS_TROUBLE, "%s", path);
+	check_header(n, fp);
+	fclose(fp);
+	check_beside(n);
+	name = uri(path);
+	if (sqlite3_open_v2(name, &n->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI |
+	    SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+		sql_die(n);
+	free(name);
+	settings(n);
+	check_kind(n);
+	check_version(n);
+	if ((name = (char *)nsys_table(n, "StringIds")) != NULL)
+		n->string = nsys_query(n, nsys_sql(n, "SELECT value FROM \"%w\" "
+		    "NOT INDEXED WHERE id = ?1", name));
+}
+
+void
+nsys_close(struct nsys *n)
+{
+	for (size_t i = 0; i < NAMES; i++)
+		free(n->name[i].text);
+	while (n->n_table > 0)
+		free(n->table[--n->n_table]);
+	free(n->table);
+	sqlite3_finalize(n->string);
+	sqlite3_close(n->db);
+}
