@@ -13,7 +13,7 @@ include mk/common.mk
 # one test in tests/.
 tools := \
 	cg2tsv \
-	ns-readset \
+	ns-calib \
 	ns-rollup \
 	nsys2tsv \
 	yaml2kv \

@@ -64,7 +64,10 @@ struct reader {
 	struct out out;
 };
 
-_Noreturn __attribute__((format(printf, 2, 3))) static void
+static _Noreturn void bad(const struct reader *, const char *, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void
 bad(const struct reader *r, const char *fmt, ...)
 {
 	char what[512];

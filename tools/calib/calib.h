@@ -1,0 +1,59 @@
+/* calib.h: the parts of ns-calib. */
+#ifndef CALIB_H
+#define CALIB_H
+
+#include "ns.h"
+
+/* A cache line of eight lanes; aligned as one. */
+typedef uint64_t line __attribute__((vector_size(64)));
+typedef float fline __attribute__((vector_size(64)));
+
+/* The kernels, compiled for one instruction set. */
+struct kernels {
+	const char *name;				/* "avx512f" */
+	uint64_t (*read)(const line *, size_t n);	/* sum of all lanes */
+	void	(*write)(line *, size_t n, uint64_t value);	/* in every lane */
+	void	(*copy)(line *to, const line *from, size_t n);
+	void	(*gemv)(float *y, const void *a, const void *x, size_t rows,
+		    size_t n);				/* a is rows x n lines */
+};
+const struct kernels *kernels_base(void);	/* what the compiler targets */
+const struct kernels *kernels_best(void);	/* what this machine has */
+const struct kernels *kernels_streaming(void);	/* write and copy past the
+						   caches; NULL: none here */
+
+/* Two buffers of random floats in [1, 2), well beyond the last level. */
+struct arena {
+	line	*a, *b;
+	size_t	 lines;				/* of each */
+	uint64_t last_level_bytes;
+	int	 n_threads;
+};
+struct arena arena_open(void);
+void	arena_close(struct arena *);
+
+enum job_kind { JOB_READ, JOB_WRITE, JOB_COPY, JOB_GEMV };
+struct job {
+	enum job_kind kind;
+	const struct kernels *k;
+	line	*a, *b;
+	size_t	 lines;				/* of a, and of b for a copy */
+	size_t	 passes;			/* in each repeat */
+	bool	 rotate;			/* a and b change places */
+};
+double	job_rate(struct job *, double seconds);	/* bytes/s, median; at least 5 */
+
+struct gemm {
+	double	 flop_per_s;			/* NAN: not available */
+	char	 kernel[32];			/* the library's name for it */
+};
+struct gemm gemm_f32(double seconds);
+
+/* The commands. */
+void	gate(uint64_t last_level_bytes);
+int	judge(const char *expected, const char *hierarchy, double tolerance);
+void	ceilings(double seconds);
+void	sweep(double seconds);
+void	canary(double seconds);
+
+#endif
