@@ -14,6 +14,7 @@ include mk/common.mk
 tools := \
 	cg2tsv \
 	ns-calib \
+	ns-readset \
 	ns-rollup \
 	nsys2tsv \
 	yaml2kv \

@@ -20,6 +20,9 @@ nsys_say(const struct nsys *n, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof what, fmt, ap);
 	va_end(ap);
+	for (char *p = what; *p != '\0'; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = ' ';
 	warnx("%s: %s", n->path, what);
 }
 
@@ -372,6 +375,30 @@ check_kind(struct nsys *n)
 		    "no table StringIds or META_DATA_EXPORT; %s", again);
 }
 
+/* By id; through an index of our own where id is not the key already. */
+static void
+prepare_strings(struct nsys *n)
+{
+	const char *table = nsys_table(n, "StringIds");
+	sqlite3_stmt *st;
+
+	if (table == NULL)
+		return;
+	st = nsys_query(n, nsys_sql(n, "SELECT 1 FROM pragma_table_info(%Q) WHERE "
+	    "name = 'id' AND pk = 1 AND type = 'INTEGER' COLLATE NOCASE", table));
+	if (!nsys_next(n, st)) {
+		nsys_run(n, nsys_sql(n, "CREATE TEMP TABLE string(id INTEGER PRIMARY "
+		    "KEY, value)"));
+		nsys_run(n, nsys_sql(n, "INSERT OR IGNORE INTO temp.string SELECT id, "
+		    "value FROM \"%w\" NOT INDEXED WHERE typeof(id) = 'integer'",
+		    table));
+		table = "string";
+	}
+	sqlite3_finalize(st);
+	n->string = nsys_query(n, nsys_sql(n, "SELECT value FROM \"%w\" "
+	    "NOT INDEXED WHERE id = ?1", table));
+}
+
 void
 nsys_open(struct nsys *n, const char *path)
 {
@@ -392,9 +419,7 @@ nsys_open(struct nsys *n, const char *path)
 	settings(n);
 	check_kind(n);
 	check_version(n);
-	if ((name = (char *)nsys_table(n, "StringIds")) != NULL)
-		n->string = nsys_query(n, nsys_sql(n, "SELECT value FROM \"%w\" "
-		    "NOT INDEXED WHERE id = ?1", name));
+	prepare_strings(n);
 }
 
 void

@@ -60,6 +60,9 @@ void	put_string(struct nsys *, struct out *, sqlite3_stmt *, int col);
 void	judge(const struct nsys *, const char *table, uint64_t bad, uint64_t n,
 	    double tolerance);
 
+/* diagnostics.c: nsys's messages t for which the SQL is true, on stderr. */
+void	relay(struct nsys *, const char *where);
+
 /* One subcommand each. */
 struct want {
 	const char *name;	/* short, mangled, demangled */

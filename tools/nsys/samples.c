@@ -1,2 +1,276 @@
+/* samples.c: GPU metrics, in base units and with what cannot be true left out. */
+#include <ctype.h>
+
 #include "nsys.h"
-void samples(struct nsys *n, const struct want *want, struct out *out) { (void)n; (void)want; (void)out; }
+
+enum { TIME, TYPE, METRIC, VALUE };
+enum { GPU_BITS = 0xff };	/* of a typeId: nsys's number of the GPU */
+
+/* What stands in the brackets of a metric's name. */
+static const struct label {
+	const char *text, *unit;
+	int64_t	scale, limit;	/* to base units; more than this is base already */
+} labels[] = {
+	{ "MHz", "hz", 1000000, 100000 },
+	{ "GHz", "hz", 1000000000, 100 },
+	{ "Hz", "hz", 1, INT64_MAX },
+	{ "GB/s", "bytes_per_s", 1000000000, 100000 },
+	{ "Bytes", "bytes", 1, INT64_MAX },
+	{ "bytes", "bytes", 1, INT64_MAX },
+	{ "Sum", "count", 1, INT64_MAX },
+	{ "sum", "count", 1, INT64_MAX },
+};
+
+struct metric {
+	int64_t	type, id;
+	char	*name, *unit;	/* NULL: NA */
+	const struct label *label;
+	int64_t	scale;
+	uint64_t overflows;
+};
+
+/* The last two sampling times of a GPU. */
+struct gpu {
+	int64_t	type, before, now;
+	bool	has_before, has_now;
+};
+
+struct samples {
+	struct nsys *n;
+	struct out *out;
+	const char *table;
+	struct metric *metric;
+	size_t	 n_metric, metric_cap;
+	struct gpu *gpu;
+	size_t	 n_gpu, gpu_cap;
+};
+
+/* "DRAM Read Bandwidth [Throughput %]" -> percent_int, with its label if known. */
+static char *
+unit_of(const char *name, const struct label **label)
+{
+	const char *open = strrchr(name, '['), *close = strrchr(name, ']');
+	char *unit;
+
+	if (open == NULL || close == NULL || close <= open + 1)
+		return NULL;
+	unit = xasprintf("%.*s", (int)(close - open - 1), open + 1);
+	for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+		if (strcmp(unit, labels[i].text) == 0) {
+			bool bytes = strcmp(labels[i].unit, "count") == 0 &&
+			    strstr(name, "__bytes") != NULL;
+
+			free(unit);
+			*label = &labels[i];
+			return xstrdup(bytes ? "bytes" : labels[i].unit);
+		}
+	if (strchr(unit, '%') != NULL) {
+		free(unit);
+		return xstrdup("percent_int");
+	}
+	for (char *p = unit; *p != '\0'; p++)
+		*p = isalnum((unsigned char)*p) ? (char)tolower((unsigned char)*p) : '_';
+	return unit;
+}
+
+static int
+by_id(const void *a, const void *b)
+{
+	const struct metric *x = a, *y = b;
+
+	if (x->type != y->type)
+		return x->type < y->type ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static struct metric *
+find(struct samples *s, int64_t type, int64_t id)
+{
+	struct metric key = { .type = type, .id = id };
+
+	return bsearch(&key, s->metric, s->n_metric, sizeof key, by_id);
+}
+
+static void
+read_metrics(struct samples *s)
+{
+	const char *table = nsys_table(s->n, "TARGET_INFO_GPU_METRICS");
+	sqlite3_stmt *st;
+	struct metric m;
+	const char *name;
+
+	if (table == NULL)
+		nsys_die(s->n, "%s without TARGET_INFO_GPU_METRICS: the numbers have "
+		    "no names", s->table);
+	st = nsys_query(s->n, nsys_sql(s->n, "SELECT typeId, metricId, metricName "
+	    "FROM \"%w\" NOT INDEXED GROUP BY 1, 2", table));
+	while (nsys_next(s->n, st)) {
+		m = (struct metric){ .scale = 1 };
+		if (!nsys_int(s->n, st, 0, &m.type) || !nsys_int(s->n, st, 1, &m.id) ||
+		    (name = nsys_text(s->n, st, 2)) == NULL)
+			continue;
+		m.name = xstrdup(name);
+		m.unit = unit_of(name, &m.label);
+		s->metric = xgrow(s->metric, &s->metric_cap, s->n_metric + 1,
+		    sizeof *s->metric);
+		s->metric[s->n_metric++] = m;
+	}
+	sqlite3_finalize(st);
+	if (s->n_metric > 0)
+		qsort(s->metric, s->n_metric, sizeof *s->metric, by_id);
+}
+
+/*
+ * nsys labels clocks [MHz] and stores Hz: the factor is for its display only.
+ * One value beyond its label's limit shows that this capture is so.
+ */
+static void
+choose_scale(struct samples *s)
+{
+	bool labelled = false, base = false;
+	struct metric *m;
+	sqlite3_stmt *st;
+	int64_t type, id, v;
+
+	for (size_t i = 0; i < s->n_metric; i++)
+		labelled |= s->metric[i].label != NULL && s->metric[i].label->scale != 1;
+	if (!labelled)
+		return;
+	st = nsys_query(s->n, nsys_sql(s->n, "SELECT typeId, metricId, value FROM "
+	    "\"%w\" NOT INDEXED WHERE value > 100", s->table));
+	while (!base && nsys_next(s->n, st))
+		base = nsys_int(s->n, st, 0, &type) && nsys_int(s->n, st, 1, &id) &&
+		    nsys_int(s->n, st, 2, &v) && (m = find(s, type, id)) != NULL &&
+		    m->label != NULL && v > m->label->limit;
+	sqlite3_finalize(st);
+	for (size_t i = 0; !base && i < s->n_metric; i++)
+		if (s->metric[i].label != NULL)
+			s->metric[i].scale = s->metric[i].label->scale;
+	if (base)
+		nsys_say(s->n, "metrics labelled [MHz] or [GB/s] hold Hz and bytes per "
+		    "second: written as hz and bytes_per_s");
+}
+
+static struct gpu *
+gpu_of(struct samples *s, int64_t type)
+{
+	for (size_t i = 0; i < s->n_gpu; i++)
+		if (s->gpu[i].type == type)
+			return &s->gpu[i];
+	s->gpu = xgrow(s->gpu, &s->gpu_cap, s->n_gpu + 1, sizeof *s->gpu);
+	s->gpu[s->n_gpu] = (struct gpu){ .type = type };
+	return &s->gpu[s->n_gpu++];
+}
+
+static void
+put_period(struct samples *s, int64_t type, int64_t time)
+{
+	struct gpu *g = gpu_of(s, type);
+	int64_t period;
+
+	if (!g->has_now || g->now != time) {
+		g->before = g->now;
+		g->has_before = g->has_now;
+		g->now = time;
+		g->has_now = true;
+	}
+	if (g->has_before && !__builtin_sub_overflow(time, g->before, &period))
+		out_int(s->out, period);
+	else
+		out_na(s->out);
+}
+
+static void
+put_sample(struct samples *s, sqlite3_stmt *st)
+{
+	const char *why = NULL;
+	int64_t time, type, id, v = 0;
+	struct metric *m;
+
+	if (!nsys_int(s->n, st, TIME, &time) || !nsys_int(s->n, st, TYPE, &type) ||
+	    !nsys_int(s->n, st, METRIC, &id))
+		nsys_die(s->n, "%s: a sample without time, GPU or metric", s->table);
+	if ((m = find(s, type, id)) == NULL)
+		nsys_die(s->n, "%s: metric %lld of GPU %lld has no name in "
+		    "TARGET_INFO_GPU_METRICS", s->table, (long long)id,
+		    (long long)type & GPU_BITS);
+	if (!nsys_int(s->n, st, VALUE, &v))
+		why = "absent";
+	else if (v < 0 || !mul_ok(v, m->scale, &v)) {
+		why = "overflow";
+		m->overflows++;
+	}
+	out_int(s->out, time);
+	out_int(s->out, type & GPU_BITS);
+	out_text(s->out, m->name);
+	out_text(s->out, m->unit);
+	if (why == NULL)
+		out_int(s->out, v);
+	else
+		out_na(s->out);
+	put_period(s, type, time);
+	out_text(s->out, why);
+	out_row(s->out);
+}
+
+static void
+end(struct samples *s)
+{
+	for (size_t i = 0; i < s->n_metric; i++) {
+		struct metric *m = &s->metric[i];
+
+		if (m->overflows != 0)
+			nsys_say(s->n, "%s: %llu samples are negative: the counter is "
+			    "too narrow for the period; value is NA; sample faster",
+			    m->name, (unsigned long long)m->overflows);
+		free(m->name);
+		free(m->unit);
+	}
+	free(s->metric);
+	free(s->gpu);
+}
+
+static void
+say_none(struct nsys *n, const char *table)
+{
+	const char *json = nsys_table(n, "GENERIC_EVENTS");
+
+	if (nsys_count(n, json, "1") > 0)
+		nsys_say(n, "no GPU_METRICS: an old nsys keeps them as JSON in "
+		    "GENERIC_EVENTS; export the .nsys-rep with a newer nsys");
+	else
+		nsys_say(n, "no GPU metrics in this capture (%s GPU_METRICS); record "
+		    "with --gpu-metrics-devices=all", table == NULL ? "no table" :
+		    "no rows in");
+}
+
+void
+samples(struct nsys *n, const struct want *want, struct out *out)
+{
+	struct samples s = { .n = n, .out = out,
+	    .table = nsys_table(n, "GPU_METRICS") };
+	int64_t rows = nsys_count(n, s.table, "1");
+	struct progress bar;
+	uint64_t done = 0;
+	sqlite3_stmt *st;
+
+	(void)want;
+	out_head(out, "time_ns gpu metric unit value period_ns why");
+	relay(n, "t.severity = 3 OR (t.severity = 2 AND t.text LIKE '%metric%')");
+	if (rows <= 0) {
+		say_none(n, s.table);
+		return;
+	}
+	read_metrics(&s);
+	choose_scale(&s);
+	st = nsys_query(n, nsys_sql(n, "SELECT timestamp, typeId, metricId, value "
+	    "FROM \"%w\" NOT INDEXED ORDER BY 1, 2, 3, 4", s.table));
+	progress_start(&bar, "nsys2tsv samples", (uint64_t)rows);
+	while (nsys_next(n, st)) {
+		put_sample(&s, st);
+		progress(&bar, ++done);
+	}
+	progress_end(&bar);
+	sqlite3_finalize(st);
+	end(&s);
+}
