@@ -16,6 +16,7 @@ tools := \
 	ns-calib \
 	ns-readset \
 	ns-rollup \
+	ns-roofline \
 	nsys2tsv \
 	yaml2kv \
 

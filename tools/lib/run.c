@@ -106,6 +106,19 @@ cmp_step(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+void
+step_sort(int64_t *step, size_t n)
+{
+	if (n > 0)
+		qsort(step, n, sizeof *step, cmp_step);
+}
+
+bool
+step_among(int64_t x, const int64_t *step, size_t n)
+{
+	return n == 0 || bsearch(&x, step, n, sizeof x, cmp_step) != NULL;
+}
+
 /* A repeat that lacks one of the steps is left out. */
 double
 baseline_dur_ns(const struct baseline *b, const char *phase,
@@ -119,9 +132,8 @@ baseline_dur_ns(const struct baseline *b, const char *phase,
 		size_t found = 0;
 
 		for (sum[n] = 0; i < b->n && b->row[i].repeat == repeat; i++)
-			if (strcmp(b->row[i].phase, phase) == 0 && (n_steps == 0 ||
-			    bsearch(&b->row[i].step, step, n_steps,
-			    sizeof *step, cmp_step) != NULL)) {
+			if (strcmp(b->row[i].phase, phase) == 0 &&
+			    step_among(b->row[i].step, step, n_steps)) {
 				sum[n] += (double)b->row[i].dur_ns;
 				found++;
 			}
