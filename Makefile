@@ -15,7 +15,9 @@ tools := \
 	cg2tsv \
 	ncu2tsv \
 	ns-calib \
+	ns-plot \
 	ns-readset \
+	ns-report \
 	ns-rollup \
 	ns-roofline \
 	nsys2tsv \

@@ -1,0 +1,200 @@
+#!/bin/sh
+. "${0%/*}/tap.sh"
+
+run=$data/run-cpu
+
+# has FORMAT TEXT: the report of directory r holds that text.
+has() { ns-report -f "$1" r >page && { grep -qF -e "$2" page || { cat page; false; }; }; }
+says() { ok "$1" "has md '$2'"; }
+fresh() { rm -rf r && cp -r "$run" r && chmod -R u+w r; }
+# edit FILE AWK: change a table of r.
+edit() { awk -F'\t' -v OFS='\t' "$2" "r/$1" >tmp && mv tmp "r/$1"; }
+reports() { printf '%s\n' "$2" | tr '~' '\t' >"r/$1"; }
+
+# ---- a whole run; figures by arithmetic from tests/data/run-cpu
+fresh
+says 'the first line is the simulation' '**A simulated hierarchy**: callgrind with cache sizes 32.8 kB (first level, data) and 131 kB (last level).'
+is 'and stands before all else' '# Memory traffic of r' "ns-report r | sed '/simulated/q' | grep -v '^$' | grep -v '^>'"
+says 'synthetic weights' '**Synthetic weights (random, seed 7)**'
+says 'the model'         'LlamaForCausalLM of 2 layers, 427 k parameters in 853 kB of BF16; 32 prompt tokens, 16 generated, batch 1'
+says 'the verdict'       '**Trusted**: every check that could be made passed. Of 9 checks 7 passed, 0 failed, 0 warned, 2 could not be judged.'
+# (3564288 + 20480) / 4 and 3564288 / 4
+says 'bytes of a token'  'A decode token moves **896 kB** between the last cache and memory, 891 kB of it read.'
+# 4 steps at 32..35 tokens of 1024 bytes: 134 kB of 3551232 are keys and values
+says 'the share of weights' 'By prediction 96.1 % of the reads are weights.'
+says 'predicted'         'A decode token should read 888 kB and read 891 kB: **+0.37 %**.'
+says 'shares'            'Of the reads of a decode token 66.6 % are weights of the layers, 29.5 % the output head, 3.86 % keys and values, 0.029 % embedding rows.'
+# 15 later steps of 5 repeats: 100 us + 0.2 us x step, +-2 us: median 101.6 us
+says 'speed'             'Decode makes **9843** tokens a second, 102 µs a step.'
+says 'the first step apart' '| decode, first step | 8000 | 125 µs | 124 µs to 126 µs | 127 µs | 1 | 5 |'
+says 'later steps'       '| decode, later steps | 9843 | 102 µs |'
+says 'what binds'        'decode does 0.990 FLOP for each byte from memory, so **memory bandwidth** binds it; it reaches 70.1 % of that ceiling.'
+says 'NA is not measured' '| decode | L1 | not measured | not measured | not measured | 554,560 | 97.0 % | not measured |'
+says 'coverage'          'All 192 counters that these figures need had a value.'
+says 'the knee'          'read: the steepest fall is from 48.0 GB/s with a working set of 16.8 MB to 20.0 GB/s with 33.6 MB.'
+says 'functions'         '| `matmul_bf16` | 3.42 MB | 6.14 kB | 95.4 % | 4 |'
+says 'the gate'          '8 of 8 rows passed; the largest error is 0.049 %.'
+says 'a witness that is absent' '| driver | the device as its driver sees it | not measured | not measured | not measured | 0 |'
+says 'the canary'        '| gemv | 9.81 GB/s | 9.71 GB/s | −1.00 % |'
+says 'wall time'         '| **all** | 15.6 s |'
+says 'estimates are marked' 'shares of a bandwidth ceiling are estimates here'
+is 'the top k' 2 "ns-report -k 1 r | grep -c '^| .matmul_bf16'"
+is '-k 1 shows one' 0 "ns-report -k 1 r | grep -c '^| .swiglu'"
+
+is 'six lines' "r: synthetic weights (random, seed 7), simulated hierarchy
+verdict   Trusted; every check that could be made passed
+speed     prefill 15,842 tok/s, decode 9843 tok/s
+bytes     891 kB read from memory a decode token, 888 kB predicted (+0.37 %)
+ceiling   decode reads at 73.1 % of the memory read ceiling (estimate)
+read on   r/report.html" 'ns-report -f verdict r'
+
+# ---- real weights
+sed -i 's/synthetic=1/synthetic=0/' r/model.kv
+sed -i '/^synth/d' r/stages.tsv
+ok 'real weights: no word of synthetic' 'ns-report r >page && ! grep -qi synthetic page'
+ok 'nor on the terminal' 'ns-report -f verdict r | head -n 1 | grep -q "weights 5f3a90c2b1d4e687"'
+
+# ---- a failed check
+fresh
+edit checks.tsv '$1 == "predicted_read" && $2 == "decode" { $4 = 3564288; $3 = 3404288; $5 = 3564288 / 3404288 - 1; $7 = "fail"; $8 = "a layer is missing from the prediction" } 1'
+says 'fails: the verdict'   '**Not trusted**: a check failed. Of 9 checks 6 passed, 1 failed'
+says 'fails: which and why' '- **Failed: predicted read (decode)**. Expected 3,404,288, measured 3,564,288 (+4.70 %; tolerance 1.00 %). a layer is missing from the prediction'
+ok 'fails: on the terminal' "ns-report -f verdict r | grep -qx 'verdict   Not trusted; predicted_read decode failed: a layer is missing from the prediction'"
+is 'fails: in JSON' 'Not trusted' "ns-report -f json r | jq -r .verdict.verdict"
+edit checks.tsv '$1 == "canary" { $7 = "fail"; $8 = "moved by 9 %" } 1'
+ok 'fails: and more' "ns-report -f verdict r | grep -q '(and 1 more)'"
+
+fresh
+edit checks.tsv '$1 == "canary" { $7 = "fail"; $8 = "moved by 9 %" } 1'
+says 'a canary that moved' '**Inconclusive**: the canary moved'
+fresh
+edit checks.tsv '$1 == "gate" { $7 = "na" } 1'
+says 'no gate' '**Inconclusive**: the counters were not put on trial'
+fresh
+edit checks.tsv '$1 == "missing" { $7 = "warn"; $8 = "one is absent" } 1'
+says 'a warning' '- **Warning: missing**. Expected 0, measured 0 (0.00 %; tolerance 0.00 %). one is absent'
+says 'trusted with doubts' '**Trusted**: no check failed, though some figures are in doubt.'
+
+fresh
+edit hierarchy.tsv '$1 == "decode" && $3 == "memory" { $12 = 3 } 1'
+says 'incomplete counters' '**189 of 192 counters** had a value.'
+
+# ---- adopted captures: a few tables only
+rm -rf r && mkdir r
+reports timeline.tsv 'phase~step~wall_ns~busy_ns~idle_ns~n_kernels~n_launches~n_graph_launches~sum_kernel_ns~largest_gap_ns~reliable
+decode~0~3000000~1800000~1200000~455~0~1~1790000~90000~1
+decode~1~3100000~1900000~1200000~455~0~1~1890000~870713~1'
+says 'adopted: inconclusive' '**Inconclusive**: no checks were made'
+says 'adopted: what is absent' '| `baseline.tsv` | there is no speed: a profiled run is slower, so its times do not count |'
+# (1.8 + 1.9) / (3.0 + 3.1)
+says 'adopted: busy' 'decode: the GPU worked 1.85 ms of 3.05 ms a step (**60.7 %**); 455 kernels a step'
+says 'adopted: the largest gap' '| decode | 2 | 3.05 ms | 1.85 ms | 1.20 ms | 871 µs | 455 | 0.000 | 1.00 |'
+ok 'adopted: no zero for what is absent' 'ns-report -f verdict r | grep -qx "speed     prefill not measured tok/s, decode not measured tok/s"'
+edit timeline.tsv 'NR > 1 { $11 = 0 } 1'
+says 'adopted: not reliable is said' '**Not reliable: decode**'
+
+# Whole runs instead of steps, few of them.
+reports baseline.tsv 'repeat~phase~step~n_tokens~start_ns~dur_ns
+0~decode~0~64~0~128000000
+1~decode~0~64~0~130000000
+2~decode~0~64~0~129000000'
+says 'three repeats: n is said' '| decode | 496 | 129 ms | n = 3 | 130 ms | 64 | 3 |'
+
+# ---- hostile names
+fresh
+name='<script>alert(1)</script>|`x`$y$ & "q" '"'"'z'"'"' _a_ *b*'
+printf 'callgrind\tdecode\t0\t1\t%s\tDLmr\t1000000\n' "$name" >>r/counters.tsv
+printf 'callgrind\tdecode\t0\t1\tbad \377\001 utf8\tDLmr\t1000000\n' >>r/counters.tsv
+ok 'hostile: HTML' 'has html "<code>&lt;script&gt;alert(1)&lt;/script&gt;|\`x\`\$y\$ &amp; &quot;q&quot; &#39;z&#39; _a_ *b*</code>"'
+ok 'hostile: no script' '! grep -qi "<script" page'
+ok 'hostile: Markdown' "ns-report r | grep -qF '| \`\` <script>alert(1)</script>\\|\`x\`\$y\$ & \"q\" '"
+is 'hostile: JSON' "$name" 'ns-report -f json r | jq -r ".tables.kernels[] | select(.kernel | startswith(\"<s\")) | .kernel"'
+ok 'hostile: bytes that are not UTF-8' 'ns-report -f json r | jq -e ".tables.kernels[] | select(.kernel == \"bad ?  utf8\")"'
+
+# ---- HTML
+fresh
+mkdir r/figures
+svg='<?xml version="1.0"?><!DOCTYPE svg><svg viewBox="0 0 9 9" xmlns="http://www.w3.org/2000/svg"><title>Gnuplot</title><defs><path id="a" d="M0,0"/></defs>'
+printf '%s' "$svg<use xlink:href='#a' color='rgb(1,2,3)'/><text fill='black'>x &amp; y</text></svg>" >r/figures/ladder.svg
+ok 'a figure stands in the page' 'has html "<defs><path id=\"ladder-a\" d=\"M0,0\"/></defs><use href=\"#ladder-a\" color=\"rgb(1,2,3)\"/><text fill=\"currentColor\">x &amp; y</text></svg>"'
+figure_fails() {
+	printf '%s' "$svg$2" >r/figures/ladder.svg
+	ok "figure: $1" "has html 'was left out: $3' && ! grep -q '<svg' page"
+}
+figure_fails 'script'      '<script>x</script></svg>'             'it holds an element that a plot does not need'
+figure_fails 'foreign'     '<foreignObject/></svg>'               'it holds an element that a plot does not need'
+figure_fails 'image'       '<image href="http://x/y.png"/></svg>' 'it holds an element that a plot does not need'
+figure_fails 'link out'    '<use href="http://x/y.svg"/></svg>'   'it refers to something outside itself'
+figure_fails 'url out'     '<path fill="url(http://x)"/></svg>'   'it refers to something outside itself'
+figure_fails 'unbalanced'  '<g></svg>'                            'its elements do not close'
+figure_fails 'cut short'   '<g>'                                  'it is cut short'
+figure_fails 'two roots'   '</svg><svg></svg>'                    'it is not an SVG'
+printf '%s' '<!DOCTYPE svg [<!ENTITY a "b">]><svg></svg>' >r/figures/ladder.svg
+ok 'figure: entities' "has html 'was left out: it declares entities'"
+: >r/figures/ladder.svg
+ok 'figure: empty' "has html 'was left out: it is empty'"
+printf '%s' "$svg<g onclick='x()' style='background:url(//x)' fill='\\75rl(x)'/></svg>" >r/figures/ladder.svg
+ok 'figure: attributes that do not draw are dropped' 'has html "<g/></svg>"'
+
+fresh
+mkdir r/figures
+if command -v gnuplot >/dev/null; then
+	for f in ladder roofline sweep footprint phases; do ns-plot $f r | gnuplot >r/figures/$f.svg; done
+	ok 'HTML: the five figures' 'ns-report -f html r >page && [ $(grep -c "^<svg" page) -eq 5 ]'
+	ok 'HTML: ids are unique' '! grep -o " id=\"[^\"]*\"" page | sort | uniq -d | grep .'
+else
+	skip_one 'HTML: the five figures' 'no gnuplot here'
+	ns-report -f html r >page
+fi
+ok 'HTML: no script, no handler' '! grep -qiE "<script|javascript:| on[a-z]+=" page'
+ok 'HTML: loads nothing' '! grep -qiE "src=|@import|url\((https?:|//)|<link|http-equiv" page'
+ok 'HTML: links stay within' '! grep -oE "href=\"[^\"]*\"" page | grep -v "=\"#"'
+ok 'HTML: nothing of http' '! grep -q "http" page'
+ok 'HTML: every link has its place' 'for i in $(grep -o "href=\"#[^\"]*\"" page | sed "s/.*#//;s/\"//" | sort -u); do grep -q "id=\"$i\"" page || { echo $i; exit 1; }; done'
+if command -v xmllint >/dev/null; then
+	ok 'HTML: well-formed' 'sed 1d page | xmllint --noout -'
+else
+	skip_one 'HTML: well-formed' 'no xmllint here'
+fi
+ok 'HTML: every table has a caption and scopes' '[ $(grep -c "<caption>" page) -eq $(grep -c "<table>" page) ] && ! grep -E "<th[ >]" page | grep -v "scope="'
+
+# ---- JSON
+is 'JSON: a number'  '3564288'  'ns-report -f json r | jq ".tables.hierarchy[] | select(.phase == \"decode\" and .rung == \"memory\") | .read_bytes"'
+is 'JSON: NA'        'null'     'ns-report -f json r | jq ".tables.hierarchy[0].read_bytes"'
+is 'JSON: settings'  '853248'   'ns-report -f json r | jq .settings.model.tensor_bytes'
+is 'JSON: a fingerprint is text' '"5f3a90c2b1d4e687"' 'ns-report -f json r | jq .settings.model.fingerprint'
+is 'JSON: NA in settings' 'null' 'ns-report -f json r | jq .settings.ceilings.gemm_f16_flop_per_s'
+is 'JSON: the tables' 'baseline checks footprint gate hierarchy kernels readset roofline stages steps sweep tensors' \
+    'ns-report -f json r | jq -r ".tables | keys | join(\" \")"'
+
+# ---- trouble
+exits 2 'no operand'     'ns-report'                        'usage:'
+exits 2 'no directory'   'ns-report nodir'                  'nodir: No such file'
+exits 2 'not a directory' 'ns-report $run/gate.tsv'         'not a directory'
+mkdir void
+exits 2 'nothing there'  'ns-report void'                   'none of a run'
+exits 2 'no such format' 'ns-report -f pdf r'               "md, html, json or verdict, not 'pdf'"
+exits 2 'bad -k'         'ns-report -k x r'                 "not a count: 'x'"
+exits 2 'no metrics'     'ns-report -m nofile r'            'nofile: No such file'
+for f in md html json verdict; do
+	exits 2 "full disk: $f" "ns-report -f $f r >/dev/full" 'No space left'
+done
+breaks() { # breaks NAME FILE TEXT MESSAGE
+	fresh
+	printf "$3" >"r/$2"
+	exits 2 "$1" 'ns-report r' "$4"
+}
+breaks 'an empty table'   gate.tsv ''                'gate.tsv: empty: no header line'
+breaks 'a missing column' gate.tsv 'kernel\n'        "gate.tsv: no column 'rung'"
+breaks 'a ragged row'     checks.tsv 'check\tphase\texpected\tmeasured\terror_ratio\tverdict\twhy\nx\n' 'checks.tsv:2: 1 fields, the header has 7'
+breaks 'a bad number'     roofline.tsv 'phase\tflop_per_byte\tflop_per_s\tof_ceiling_ratio\tbound\ndecode\t1\t2\tmany\tmemory\n' "of_ceiling_ratio: not a number: 'many'"
+breaks 'a cut last line'  sweep.tsv 'kernel\tworking_set_bytes\tbytes_per_s\nread' 'last line cut short'
+breaks 'a bad setting'    model.kv 'a=$(b)\n'        'unsafe character'
+for f in $(cd $run && ls *.tsv | grep -v counters); do
+	fresh
+	head -n 1 "$run/$f" >"r/$f"
+	ok "header only: $f" 'ns-report r && ns-report -f html r && ns-report -f json r && ns-report -f verdict r'
+	rm "r/$f"
+	ok "absent: $f" 'ns-report r && ns-report -f html r && ns-report -f json r && ns-report -f verdict r'
+done
+done_testing

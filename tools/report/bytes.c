@@ -1,0 +1,340 @@
+/* bytes.c: where the bytes go: by rung, by role, by kernel, by expert. */
+#include <math.h>
+
+#include "report.h"
+
+static const char *const phases[] = { "prefill", "decode" };
+#define N_PHASES (sizeof phases / sizeof *phases)
+
+/* ---- the ladder */
+
+bool
+has_ladder(const struct doc *d)
+{
+	return d->run->hierarchy.path != NULL;
+}
+
+/* What a token moves, in one sentence for each phase. */
+static void
+say_token(struct doc *d, const char *phase)
+{
+	const struct table *t = &d->run->hierarchy;
+	size_t i = row_of(t, phase, "memory"), l1 = row_of(t, phase, "l1");
+	double kv = predicted(d->run, phase, "kv_cache").read;
+	double weights = 1 - (isnan(kv) ? 0 : kv) /
+	    predicted(d->run, phase, NULL).read;
+	double tokens = phase_tokens(d->run, phase);
+	double amplified = l1 == TSV_NONE ? NAN :
+	    table_num(t, l1, "amplification_ratio");
+
+	if (i == TSV_NONE || isnan(table_num(t, i, "bytes_per_token")))
+		return;
+	item(d, say(d, "A %s token moves %s between the last cache and memory, "
+	    "%s of it read.%s%s", phase,
+	    strong(d, quantity(d, table_num(t, i, "bytes_per_token"), "B")),
+	    quantity(d, table_num(t, i, "read_bytes") / tokens, "B"),
+	    isnan(weights) ? "" : say(d, " By prediction %s of the reads are "
+	    "weights.", percent(d, weights)),
+	    isnan(amplified) ? "" : say(d, " Each byte from memory is asked for "
+	    "%s at L1.", times(d, amplified))));
+}
+
+static const char *
+rung_name(const char *rung)
+{
+	static const char *const name[][2] = { { "l1", "L1" }, { "l2", "L2" },
+	    { "memory", "Memory" }, { "shared", "Shared memory" },
+	    { "registers", "Registers" } };
+
+	for (size_t i = 0; rung != NULL && i < sizeof name / sizeof *name; i++)
+		if (strcmp(rung, name[i][0]) == 0)
+			return name[i][1];
+	return text_or(rung, not_measured);
+}
+
+static double
+requests(const struct table *t, size_t i)
+{
+	return add_known(table_num(t, i, "read_requests"),
+	    table_num(t, i, "write_requests")) / table_num(t, i, "n_tokens");
+}
+
+static void
+ladder_row(struct doc *d, size_t i)
+{
+	const struct table *t = &d->run->hierarchy;
+	const char *rung = table_text(t, i, "rung");
+	bool last = rung != NULL && strcmp(rung, "memory") == 0;
+
+	cell(d, text_or(table_text(t, i, "phase"), not_measured));
+	cell(d, rung_name(rung));
+	cell(d, quantity(d, table_num(t, i, "read_bytes"), "B"));
+	cell(d, quantity(d, table_num(t, i, "write_bytes"), "B"));
+	cell(d, quantity(d, table_num(t, i, "bytes_per_token"), "B"));
+	cell(d, last ? "" : count(d, requests(t, i)));
+	cell(d, last ? "" : percent(d, table_num(t, i, "hit_ratio")));
+	cell(d, times(d, table_num(t, i, "amplification_ratio")));
+}
+
+/* How many cells (launch x counter) the figures rest on. */
+static void
+say_coverage(struct doc *d)
+{
+	const struct table *t = &d->run->hierarchy;
+	double missing = 0, total = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		missing = add_known(missing, table_num(t, i, "n_missing"));
+		total = add_known(total, table_num(t, i, "n_total"));
+	}
+	if (missing > 0)
+		para(d, DOUBT, say(d, STRONG("%s of %s counters") " had a value. What "
+		    "is missing is not in the sums: each figure is a lower bound.",
+		    count(d, total - missing), count(d, total)));
+	else
+		para(d, NOTE, say(d, "All %s counters that these figures need had a "
+		    "value.", count(d, total)));
+}
+
+void
+write_ladder(struct doc *d)
+{
+	for (size_t i = 0; i < N_PHASES; i++)
+		say_token(d, phases[i]);
+	figure(d, "ladder", "Bytes a token at each rung, prefill and decode; the "
+	    "scale is logarithmic.");
+	table(d, "Traffic by phase and rung, over all measured steps",
+	    "Phase|Rung|>Read|>Written|>A token|>Requests a token|>Hit ratio|"
+	    ">Times memory");
+	for (size_t i = 0; i < d->run->hierarchy.n; i++)
+		ladder_row(d, i);
+	table_end(d);
+	say_coverage(d);
+	if (d->run->simulated)
+		para(d, NOTE, "Callgrind counts accesses, not their width, at the "
+		    "registers and at L1, and no lines that go down from L1: those "
+		    "bytes cannot be known, so they are not measured rather than "
+		    "guessed.");
+}
+
+/* ---- predicted */
+
+bool
+has_predicted(const struct doc *d)
+{
+	return d->run->readset.path != NULL;
+}
+
+struct role {
+	const char *name;
+	struct predicted of[N_PHASES];
+};
+
+static int
+by_decode(const void *a, const void *b)
+{
+	double x = ((const struct role *)a)->of[1].read;
+	double y = ((const struct role *)b)->of[1].read;
+
+	return (y > x) - (y < x);
+}
+
+static size_t
+roles_of(const struct run *r, struct role *role)
+{
+	const struct table *t = &r->readset;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const char *name = text_or(table_text(t, i, "role"), "unnamed");
+		size_t j = 0;
+
+		while (j < n && strcmp(role[j].name, name) != 0)
+			j++;
+		if (j < n)
+			continue;
+		role[n].name = name;
+		for (size_t p = 0; p < N_PHASES; p++)
+			role[n].of[p] = predicted(r, phases[p], name);
+		n++;
+	}
+	qsort(role, n, sizeof *role, by_decode);
+	return n;
+}
+
+static void
+say_ratio(struct doc *d, const char *phase)
+{
+	const struct table *t = &d->run->hierarchy;
+	size_t i = row_of(t, phase, "memory");
+	double expected = predicted(d->run, phase, NULL).read;
+	double got = i == TSV_NONE ? NAN : table_num(t, i, "read_bytes") /
+	    phase_tokens(d->run, phase);
+
+	if (isnan(expected / got))
+		item(d, say(d, "%s: memory reads were not measured, so the prediction "
+		    "stands alone.", phase));
+	else
+		item(d, say(d, "A %s token should read %s and read %s: %s.", phase,
+		    quantity(d, expected, "B"), quantity(d, got, "B"),
+		    strong(d, signed_percent(d, got / expected - 1))));
+}
+
+/* Where a token's reads come from, in four words. */
+static void
+say_shares(struct doc *d, const char *phase)
+{
+	static const char *const apart[][2] = { { "lm_head", "the output head" },
+	    { "kv_cache", "keys and values" }, { "embed", "embedding rows" } };
+	double all = predicted(d->run, phase, NULL).read, rest = all;
+	const char *shares = "";
+
+	for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) {
+		double x = predicted(d->run, phase, apart[i][0]).read;
+
+		if (isnan(x) || x == 0)
+			continue;
+		shares = say(d, "%s, %s %s", shares, percent(d, x / all),
+		    apart[i][1]);
+		rest -= x;
+	}
+	if (!isnan(all))
+		item(d, say(d, "Of the reads of a %s token %s are weights of the "
+		    "layers%s.", phase, percent(d, rest / all), shares));
+}
+
+void
+write_predicted(struct doc *d)
+{
+	struct role *role = xalloc(d->run->readset.n, sizeof *role);
+	size_t n = roles_of(d->run, role);
+	struct predicted all[N_PHASES];
+
+	para(d, PLAIN, "What must move is known from the checkpoint's header and "
+	    "the workload: every executed weight once a step at its stored size, "
+	    "the embedding rows that are looked up, the keys and values.");
+	for (size_t p = 0; p < N_PHASES; p++) {
+		all[p] = predicted(d->run, phases[p], NULL);
+		say_ratio(d, phases[p]);
+	}
+	for (size_t p = 0; p < N_PHASES; p++)
+		say_shares(d, phases[p]);
+	table(d, "Predicted reads of a token, by role",
+	    "Role|>Decode|>Share|>Prefill|>Share");
+	for (size_t i = 0; i < n; i++) {
+		cell(d, words(d, role[i].name));
+		for (size_t p = N_PHASES; p-- > 0; ) {
+			cell(d, quantity(d, role[i].of[p].read, "B"));
+			cell(d, percent(d, role[i].of[p].read / all[p].read));
+		}
+	}
+	cell(d, STRONG("all"));
+	for (size_t p = N_PHASES; p-- > 0; ) {
+		cell(d, quantity(d, all[p].read, "B"));
+		cell(d, "");
+	}
+	table_end(d);
+	free(role);
+}
+
+/* ---- kernels */
+
+bool
+has_kernels(const struct doc *d)
+{
+	return d->run->n_kernel > 0;
+}
+
+static void
+kernels_of(struct doc *d, const char *phase)
+{
+	const struct run *r = d->run;
+	double all = 0;
+	size_t n = 0, shown = 0;
+
+	for (size_t i = 0; i < r->n_kernel; i++)
+		if (strcmp(r->kernel[i].phase, phase) == 0) {
+			all += r->kernel[i].read_bytes + r->kernel[i].write_bytes;
+			n++;
+		}
+	if (n == 0)
+		return;
+	table(d, say(d, "%s: %s of %s %s by bytes of memory", phase,
+	    count(d, (double)(n < d->top_kernels ? n : d->top_kernels)),
+	    count(d, (double)n), r->simulated ? "functions" : "kernels"),
+	    r->simulated ? "Function|>Read|>Written|>Share|>Dumps" :
+	    "Kernel|>Read|>Written|>Share|>Launches");
+	for (size_t i = 0; i < r->n_kernel && shown < d->top_kernels; i++) {
+		const struct kernel *k = &r->kernel[i];
+
+		if (strcmp(k->phase, phase) != 0)
+			continue;
+		cell(d, say(d, CODE("%s"), k->name));
+		cell(d, quantity(d, k->read_bytes, "B"));
+		cell(d, quantity(d, k->write_bytes, "B"));
+		cell(d, percent(d, (k->read_bytes + k->write_bytes) / all));
+		cell(d, count(d, (double)k->n_launches));
+		shown++;
+	}
+	table_end(d);
+}
+
+void
+write_kernels(struct doc *d)
+{
+	for (size_t i = 0; i < N_PHASES; i++)
+		kernels_of(d, phases[i]);
+}
+
+/* ---- experts */
+
+bool
+has_routing(const struct doc *d)
+{
+	return d->run->routing.n > 0;
+}
+
+/* Rows are sorted by phase, step, layer: one run of them is one router's choice. */
+static void
+routing_of(struct doc *d, const char *phase)
+{
+	const struct table *t = &d->run->routing;
+	const char *step = "", *layer = "";
+	double n_choices = 0, n_used = 0, tokens = 0, busiest = 0;
+	double n_experts = kv_num(&d->run->model, "n_experts");
+
+	for (size_t i = 0; i < t->n; i++) {
+		const char *s = text_or(table_text(t, i, "step"), "");
+		const char *l = text_or(table_text(t, i, "layer"), "");
+		double n = table_num(t, i, "n_tokens");
+
+		if (!table_is(t, i, "phase", phase))
+			continue;
+		n_choices += strcmp(s, step) != 0 || strcmp(l, layer) != 0;
+		step = s, layer = l;
+		n_used++;
+		tokens += isnan(n) ? 0 : n;
+		busiest = n > busiest ? n : busiest;
+	}
+	if (n_choices == 0)
+		return;
+	cell(d, phase);
+	cell(d, count(d, n_choices));
+	cell(d, say(d, "%s of %s", digits(d, n_used / n_choices),
+	    isnan(n_experts) ? "unknown" : count(d, n_experts)));
+	cell(d, digits(d, tokens / n_used));
+	cell(d, count(d, busiest));
+}
+
+void
+write_routing(struct doc *d)
+{
+	para(d, PLAIN, "Only the experts that a step chose are read, so their number "
+	    "sets the bytes: a step of many tokens reaches more of them and shares "
+	    "each among more tokens.");
+	table(d, "Experts chosen, by phase", "Phase|>Layer-steps|>Experts used|"
+	    ">Tokens an expert|>Busiest expert, tokens");
+	for (size_t i = 0; i < N_PHASES; i++)
+		routing_of(d, phases[i]);
+	table_end(d);
+}

@@ -1,0 +1,200 @@
+/* machine.c: memory in use, the machine, how the report was made, how to read it. */
+#include <math.h>
+
+#include "report.h"
+
+/* ---- footprint */
+
+bool
+has_footprint(const struct doc *d)
+{
+	return d->run->footprint.path != NULL;
+}
+
+static const char *
+witness(const char *source)
+{
+	static const char *const what[][2] = {
+		{ "allocator", "what the program asked for, mapped weights included" },
+		{ "driver", "the device as its driver sees it" },
+		{ "process", "the process's resident set" },
+		{ "system", "the whole machine: total less available" },
+	};
+
+	for (size_t i = 0; i < sizeof what / sizeof *what; i++)
+		if (strcmp(source, what[i][0]) == 0)
+			return what[i][1];
+	return "";
+}
+
+static bool
+new_source(const struct table *t, size_t row)
+{
+	const char *source = table_text(t, row, "source");
+
+	for (size_t i = 0; source != NULL && i < row; i++)
+		if (table_is(t, i, "source", source))
+			return false;
+	return source != NULL;
+}
+
+static void
+source_row(struct doc *d, const char *source)
+{
+	const struct table *t = &d->run->footprint;
+	double first = NAN, last = NAN, most = NAN, n = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		double x = table_num(t, i, "used_bytes");
+
+		if (!table_is(t, i, "source", source) || isnan(x))
+			continue;
+		first = isnan(first) ? x : first;
+		most = fmax(most, x);
+		last = x;
+		n++;
+	}
+	cell(d, source);
+	cell(d, witness(source));
+	cell(d, quantity(d, first, "B"));
+	cell(d, quantity(d, most, "B"));
+	cell(d, quantity(d, last, "B"));
+	cell(d, count(d, n));
+}
+
+void
+write_footprint(struct doc *d)
+{
+	const struct table *t = &d->run->footprint;
+	double weights = kv_num(&d->run->model, "tensor_bytes");
+
+	para(d, PLAIN, say(d, "Independent witnesses of the memory in use%s. They "
+	    "count different things and should move together.", isnan(weights) ?
+	    "" : say(d, "; the weights alone are %s", quantity(d, weights, "B"))));
+	figure(d, "footprint", "Memory in use over the run, by witness.");
+	table(d, "Memory in use", "Witness|~Counts|>First|>Peak|>Last|>Samples");
+	for (size_t i = 0; i < t->n; i++)
+		if (new_source(t, i))
+			source_row(d, table_text(t, i, "source"));
+	table_end(d);
+}
+
+/* ---- settings as they stand */
+
+static void
+kv_table(struct doc *d, const struct kv *kv, const char *caption)
+{
+	if (kv->n == 0)
+		return;
+	table(d, caption, "What|Value");
+	for (size_t i = 0; i < kv->n; i++) {
+		if (strcmp(kv->key[i], "synthetic") == 0)
+			continue;	/* said where it matters: above all else */
+		cell(d, label(d, kv->key[i]));
+		cell(d, setting(d, kv->key[i], kv->val[i]));
+	}
+	table_end(d);
+}
+
+bool
+has_machine(const struct doc *d)
+{
+	return d->run->probe.n > 0 || d->run->canary_before.n > 0;
+}
+
+/* Before and after, side by side. */
+static void
+canary_table(struct doc *d)
+{
+	const struct kv *a = &d->run->canary_before, *b = &d->run->canary_after;
+
+	table(d, "Canary: the same two kernels before and after the timed run",
+	    "What|>Before|>After|>Moved");
+	for (size_t i = 0; i < a->n; i++) {
+		double x, y;
+		const char *after = kv_get(b, a->key[i]);
+		bool number = after != NULL && parse_num(a->val[i], &x) &&
+		    parse_num(after, &y);
+
+		cell(d, label(d, a->key[i]));
+		cell(d, setting(d, a->key[i], a->val[i]));
+		cell(d, setting(d, a->key[i], after));
+		cell(d, number && x != 0 ? signed_percent(d, y / x - 1) : "");
+	}
+	table_end(d);
+}
+
+void
+write_machine(struct doc *d)
+{
+	kv_table(d, &d->run->probe, "As ns-probe found it");
+	if (d->run->canary_before.n > 0)
+		canary_table(d);
+}
+
+bool
+has_made(const struct doc *d)
+{
+	return d->run->manifest.n > 0 || d->run->stages.path != NULL ||
+	    d->run->model.n > 0;
+}
+
+static void
+stages_table(struct doc *d)
+{
+	const struct table *t = &d->run->stages;
+	double all = 0;
+
+	table(d, "Wall time of each stage", "Stage|>Time");
+	for (size_t i = 0; i < t->n; i++) {
+		double dur = table_num(t, i, "dur_ns");
+
+		cell(d, text_or(table_text(t, i, "stage"), not_measured));
+		cell(d, duration(d, dur));
+		all += isnan(dur) ? 0 : dur;
+	}
+	cell(d, STRONG("all"));
+	cell(d, duration(d, all));
+	table_end(d);
+}
+
+void
+write_made(struct doc *d)
+{
+	kv_table(d, &d->run->model, "The model, from its checkpoint");
+	kv_table(d, &d->run->workload, "The workload");
+	kv_table(d, &d->run->manifest, "Parameters and versions");
+	if (d->run->stages.path != NULL)
+		stages_table(d);
+}
+
+/* ---- how to read this */
+
+void
+write_glossary(struct doc *d)
+{
+	static const char *const line[] = {
+		STRONG("Prefill, decode") ": prefill reads the whole prompt at once; "
+		"decode then makes one token a step for each sequence.",
+		STRONG("Rung") ": a level of the memory hierarchy. Bytes of a rung are "
+		"what the rung above asks of it.",
+		STRONG("Hit ratio") ": the share of requests that a rung answers "
+		"itself; hits over hits and misses, summed, never an average of "
+		"percentages.",
+		STRONG("Times memory") ": bytes of a rung over bytes of memory. High "
+		"at L1 means that data is used again once it is near.",
+		STRONG("Ceiling") ": the most that this machine reached in a kernel "
+		"that does nothing else. A share of a ceiling says what is left to "
+		"gain; over 100 % means that something is wrong.",
+		STRONG("Predicted") ": from the checkpoint's header and the workload, "
+		"before anything ran. Agreement of two numbers that come from "
+		"different places is what makes either worth believing.",
+		STRONG("Not measured") ": absent on this machine or in this capture. "
+		"It is never zero.",
+		STRONG("Units") " are decimal: 1 kB is 1000 bytes. The tables behind "
+		"this page hold every figure unrounded.",
+	};
+
+	for (size_t i = 0; i < sizeof line / sizeof *line; i++)
+		item(d, line[i]);
+}

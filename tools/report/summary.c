@@ -1,0 +1,205 @@
+/* summary.c: what a run comes to: the verdict, the speed, bytes a token. */
+#include <math.h>
+
+#include "report.h"
+
+const char *const verdict_word[] = { "Trusted", "Not trusted", "Inconclusive" };
+
+/* Without these passed nothing else is worth trusting. */
+static const char *const essential[] = { "gate", "predicted" };
+
+double
+add_known(double a, double b)
+{
+	return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
+size_t
+row_of(const struct table *t, const char *phase, const char *rung)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (table_is(t, i, "phase", phase) &&
+		    (rung == NULL || table_is(t, i, "rung", rung)))
+			return i;
+	return TSV_NONE;
+}
+
+static bool
+begins(const struct table *t, size_t row, const char *with)
+{
+	const char *s = table_text(t, row, "check");
+
+	return s != NULL && strncmp(s, with, strlen(with)) == 0;
+}
+
+static bool
+passed(const struct table *t, const char *check)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (begins(t, i, check) && table_is(t, i, "verdict", "pass"))
+			return true;
+	return false;
+}
+
+static void
+judge(struct summary *s, const struct table *checks)
+{
+	bool moved = false;
+
+	for (size_t i = 0; i < checks->n; i++) {
+		bool fail = table_is(checks, i, "verdict", "fail");
+
+		s->n_pass += table_is(checks, i, "verdict", "pass");
+		s->n_warn += table_is(checks, i, "verdict", "warn");
+		s->n_na += table_is(checks, i, "verdict", "na");
+		if (fail && begins(checks, i, "canary"))
+			moved = true;
+		s->n_fail += fail;
+	}
+	s->verdict = INCONCLUSIVE;
+	if (checks->path == NULL)
+		s->reason = "no checks were made";
+	else if (s->n_fail > moved)
+		s->verdict = NOT_TRUSTED, s->reason = "a check failed";
+	else if (moved)
+		s->reason = "the canary moved: the machine was not the same "
+		    "machine throughout";
+	else if (!passed(checks, essential[0]))
+		s->reason = "the counters were not put on trial on this machine";
+	else if (!passed(checks, essential[1]))
+		s->reason = "measured bytes could not be held against a prediction";
+	else
+		s->verdict = TRUSTED, s->reason = s->n_warn > 0 ?
+		    "no check failed, though some figures are in doubt" :
+		    "every check that could be made passed";
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The value a fraction q of the way through sorted v. */
+static double
+quantile(const double *v, size_t n, double q)
+{
+	double at = q * (double)(n - 1);
+	size_t i = (size_t)at;
+
+	return i + 1 < n ? v[i] + (at - (double)i) * (v[i + 1] - v[i]) : v[i];
+}
+
+/* The times of a phase's steps from step first to last. */
+static struct spread
+spread_of(const struct table *t, const char *phase, double first, double last)
+{
+	double *v = xalloc(t->n, sizeof *v);
+	struct spread s = { 0, NAN, NAN, NAN, NAN, NAN };
+
+	for (size_t i = 0; i < t->n; i++) {
+		double step = table_num(t, i, "step");
+		double dur = table_num(t, i, "dur_ns");
+
+		if (!table_is(t, i, "phase", phase) || isnan(dur) ||
+		    table_text(t, i, "repeat") == NULL ||	/* warm-up */
+		    step < first || step > last)
+			continue;
+		v[s.n++] = dur;
+		s.n_tokens = table_num(t, i, "n_tokens");
+	}
+	if (s.n > 0) {
+		qsort(v, s.n, sizeof *v, by_value);
+		s.median = quantile(v, s.n, 0.5);
+		s.low = quantile(v, s.n, 0.25);
+		s.high = quantile(v, s.n, 0.75);
+		s.max = v[s.n - 1];
+	}
+	free(v);
+	return s;
+}
+
+double
+tokens_per_s(const struct spread *s)
+{
+	return s->n_tokens * 1e9 / s->median;
+}
+
+static void
+time_it(struct summary *s, const struct table *baseline)
+{
+	s->prefill = spread_of(baseline, "prefill", 0, INFINITY);
+	s->first = spread_of(baseline, "decode", 0, 0);
+	s->decode = spread_of(baseline, "decode", 1, INFINITY);
+	if (s->decode.n == 0) {		/* whole runs, not steps */
+		s->one_decode = true;
+		s->decode = spread_of(baseline, "decode", 0, INFINITY);
+	}
+}
+
+/* Was this step measured?  Without steps.tsv all were. */
+static bool
+measured_step(const struct run *r, const char *phase, double step)
+{
+	for (size_t i = 0; i < r->steps.n; i++)
+		if (table_is(&r->steps, i, "phase", phase) &&
+		    table_num(&r->steps, i, "step") == step)
+			return true;
+	return row_of(&r->steps, phase, NULL) == TSV_NONE;
+}
+
+double
+phase_tokens(const struct run *r, const char *phase)
+{
+	size_t i = row_of(&r->hierarchy, phase, "memory");
+
+	return i == TSV_NONE ? NAN : table_num(&r->hierarchy, i, "n_tokens");
+}
+
+struct predicted
+predicted(const struct run *r, const char *phase, const char *role)
+{
+	const struct table *t = &r->readset;
+	struct predicted p = { NAN, NAN };
+	double tokens = phase_tokens(r, phase);
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (!table_is(t, i, "phase", phase) ||
+		    (role != NULL && !table_is(t, i, "role", role)) ||
+		    !measured_step(r, phase, table_num(t, i, "step")))
+			continue;
+		p.read = add_known(p.read, table_num(t, i, "read_bytes"));
+		p.write = add_known(p.write, table_num(t, i, "write_bytes"));
+	}
+	p.read /= tokens;
+	p.write /= tokens;
+	return p;
+}
+
+void
+summarise(struct summary *s, const struct run *r)
+{
+	size_t mem = row_of(&r->hierarchy, "decode", "memory");
+	size_t roof = row_of(&r->roofline, "decode", NULL);
+	struct predicted p = predicted(r, "decode", NULL);
+
+	*s = (struct summary){ .measured_bytes_per_token = NAN,
+	    .measured_read = NAN, .of_ceiling_ratio = NAN, .of_read_ratio = NAN };
+	judge(s, &r->checks);
+	time_it(s, &r->baseline);
+	s->predicted_read = p.read;
+	s->predicted_bytes_per_token = add_known(p.read, p.write);
+	if (mem != TSV_NONE) {
+		s->measured_bytes_per_token = table_num(&r->hierarchy, mem,
+		    "bytes_per_token");
+		s->measured_read = table_num(&r->hierarchy, mem, "read_bytes") /
+		    phase_tokens(r, "decode");
+	}
+	s->of_read_ratio = s->measured_read * tokens_per_s(&s->decode) /
+	    kv_num(&r->ceilings, "memory_read_bytes_per_s");
+	if (roof != TSV_NONE)
+		s->of_ceiling_ratio = table_num(&r->roofline, roof,
+		    "of_ceiling_ratio");
+}

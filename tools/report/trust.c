@@ -1,0 +1,299 @@
+/* trust.c: what was measured, whether to believe it, what is absent. */
+#include <math.h>
+
+#include "report.h"
+
+static const char *
+machine(struct doc *d)
+{
+	static const char *const keys[] = { "gpu_name", "gpu", "cpu_model", "cpu" };
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (kv_get(&d->run->probe, keys[i]) != NULL)
+			return words(d, kv_get(&d->run->probe, keys[i]));
+	return NULL;
+}
+
+/* "32768,8,64" is size, ways, line. */
+static const char *
+cache(struct doc *d, const char *key)
+{
+	const char *s = kv_get(&d->run->platform, key);
+	char *end;
+	double size;
+
+	if (s == NULL)
+		return "unknown";
+	size = strtod(s, &end);
+	return end == s ? "unknown" : quantity(d, size, "B");
+}
+
+static void
+say_simulated(struct doc *d)
+{
+	if (d->run->simulated)
+		para(d, DOUBT, say(d, STRONG("A simulated hierarchy") ": "
+		    "callgrind with cache sizes %s (first level, data) and %s (last "
+		    "level). Bytes are exact for these caches and the same every "
+		    "time; times are this computer's own. A bandwidth joins the two, "
+		    "so it is an estimate.", cache(d, "d1"), cache(d, "ll")));
+}
+
+static void
+say_synthetic(struct doc *d)
+{
+	const struct kv *m = &d->run->model;
+	const char *synthetic = kv_get(m, "synthetic");
+
+	if (synthetic != NULL && strcmp(synthetic, "0") != 0)
+		para(d, NOTE, say(d, STRONG("Synthetic weights (random, seed %s)")
+		    ": shapes and byte counts are the model's own, what it writes is "
+		    "noise.", text_or(kv_get(m, "seed"), "unknown")));
+}
+
+static const char *
+model_words(struct doc *d)
+{
+	const struct kv *m = &d->run->model;
+	const char *arch = kv_get(m, "architecture"), *dtype = kv_get(m, "dtype");
+
+	if (m->n == 0)
+		return "an unknown model (no model.kv)";
+	return say(d, "%s%s, %s parameters in %s of %s",
+	    arch != NULL ? words(d, arch) : "a model",
+	    kv_get(m, "n_layers") != NULL ? say(d, " of %s layers",
+	    kv_get(m, "n_layers")) : "",
+	    quantity(d, kv_num(m, "n_parameters"), ""),
+	    quantity(d, kv_num(m, "tensor_bytes"), "B"), text_or(dtype,
+	    "unknown dtype"));
+}
+
+static const char *
+workload_words(struct doc *d)
+{
+	const char *p = run_setting(d->run, "prompt_tokens");
+	const char *g = run_setting(d->run, "generate_tokens");
+	const char *b = run_setting(d->run, "batch");
+
+	if (p == NULL || g == NULL)
+		return "";
+	return say(d, "; %s prompt tokens, %s generated, batch %s", p, g,
+	    text_or(b, "1"));
+}
+
+static void
+write_facts(struct doc *d)
+{
+	const struct summary *s = d->sum;
+	double ratio = s->measured_read / s->predicted_read;
+
+	if (d->run->baseline.path != NULL)
+		fact(d, "Decode", isnan(s->decode.median) ? not_measured :
+		    say(d, "%s tok/s", digits(d, tokens_per_s(&s->decode))),
+		    say(d, "unprofiled; prefill %s tok/s",
+		    digits(d, tokens_per_s(&s->prefill))));
+	if (d->run->hierarchy.path != NULL)
+		fact(d, "Read from memory a decode token",
+		    quantity(d, s->measured_read, "B"),
+		    isnan(ratio) ? "no prediction to hold it against" :
+		    say(d, "predicted %s: %s", quantity(d, s->predicted_read, "B"),
+		    signed_percent(d, ratio - 1)));
+	if (d->run->ceilings.n > 0 && d->run->hierarchy.path != NULL)
+		fact(d, "Of the memory read ceiling", percent(d, s->of_read_ratio),
+		    say(d, "decode, of %s%s", quantity(d, kv_num(&d->run->ceilings,
+		    "memory_read_bytes_per_s"), "B/s"), d->run->simulated ?
+		    "; an estimate" : ""));
+	if (d->run->timeline.path != NULL && d->run->ceilings.n == 0)
+		fact(d, "Timeline", "read", "see below for busy and idle time");
+}
+
+void
+write_head(struct doc *d)
+{
+	const char *on = machine(d);
+
+	say_simulated(d);
+	say_synthetic(d);
+	para(d, PLAIN, say(d, "Measured: %s%s%s.", model_words(d),
+	    workload_words(d), on != NULL ? say(d, "; on %s", on) : ""));
+	write_facts(d);
+}
+
+/* ---- verdict */
+
+static const char *
+check_name(struct doc *d, size_t i)
+{
+	const struct table *t = &d->run->checks;
+	const char *phase = table_text(t, i, "phase");
+
+	return say(d, "%s%s%s%s", words(d, text_or(table_text(t, i, "check"),
+	    "unnamed")), phase != NULL ? " (" : "", text_or(phase, ""),
+	    phase != NULL ? ")" : "");
+}
+
+/* A figure whose unit the table does not tell; not every check has one. */
+static const char *
+bare(struct doc *d, double x)
+{
+	return isnan(x) ? "" : x == floor(x) && fabs(x) < 1e15 ?
+	    count(d, x) : say(d, "%.4g", x);
+}
+
+static void
+say_check(struct doc *d, size_t i, const char *word)
+{
+	const struct table *t = &d->run->checks;
+	double expected = table_num(t, i, "expected");
+	double measured = table_num(t, i, "measured");
+	const char *figures = "";
+
+	if (!isnan(expected) && !isnan(measured))
+		figures = say(d, " Expected %s, measured %s (%s; tolerance %s).",
+		    bare(d, expected), bare(d, measured),
+		    signed_percent(d, table_num(t, i, "error_ratio")),
+		    percent(d, table_num(t, i, "tolerance_ratio")));
+	item(d, say(d, STRONG("%s: %s") ".%s %s", word, check_name(d, i), figures,
+	    text_or(table_text(t, i, "why"), "")));
+}
+
+static void
+say_checks(struct doc *d, const char *verdict, const char *word)
+{
+	const struct table *t = &d->run->checks;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (table_is(t, i, "verdict", verdict))
+			say_check(d, i, word);
+}
+
+static void
+all_checks(struct doc *d)
+{
+	const struct table *t = &d->run->checks;
+
+	table(d, say(d, "All %s checks", count(d, (double)t->n)),
+	    "Check|Verdict|>Expected|>Measured|>Error|>Tolerance|~Why");
+	for (size_t i = 0; i < t->n; i++) {
+		bool na = table_is(t, i, "verdict", "na");
+		double tolerance = table_num(t, i, "tolerance_ratio");
+		double error = table_num(t, i, "error_ratio");
+
+		cell(d, check_name(d, i));
+		cell(d, text_or(table_text(t, i, "verdict"), not_measured));
+		cell(d, bare(d, table_num(t, i, "expected")));
+		cell(d, na ? not_measured : bare(d, table_num(t, i, "measured")));
+		cell(d, isnan(error) ? "" : signed_percent(d, error));
+		cell(d, isnan(tolerance) ? "" : percent(d, tolerance));
+		cell(d, text_or(table_text(t, i, "why"), ""));
+	}
+	table_end(d);
+}
+
+void
+write_verdict(struct doc *d)
+{
+	static const enum tone tone[] = { GOOD, BAD, DOUBT };
+	const struct summary *s = d->sum;
+	const struct table *t = &d->run->checks;
+
+	if (t->path == NULL) {
+		para(d, DOUBT, say(d, STRONG("Inconclusive") ": no checks were made "
+		    "(checks.tsv is absent). The figures below stand as they were "
+		    "read; nothing vouches for them."));
+		return;
+	}
+	para(d, tone[s->verdict], say(d, STRONG("%s") ": %s. Of %s checks %s "
+	    "passed, %s failed, %s warned, %s could not be judged.",
+	    verdict_word[s->verdict], s->reason, count(d, (double)t->n),
+	    count(d, (double)s->n_pass), count(d, (double)s->n_fail),
+	    count(d, (double)s->n_warn), count(d, (double)s->n_na)));
+	say_checks(d, "fail", "Failed");
+	say_checks(d, "warn", "Warning");
+	all_checks(d);
+}
+
+/* ---- absent */
+
+static bool
+is_absent(const struct doc *d, const struct part *p, bool kv)
+{
+	return p->why != NULL && (kv ? part_kv(d->run, p)->n == 0 :
+	    part_table(d->run, p)->path == NULL) &&
+	    !(d->run->simulated && strcmp(p->file, "timeline.tsv") == 0);
+}
+
+bool
+has_absent(const struct doc *d)
+{
+	for (const struct part *p = tables; p->file != NULL; p++)
+		if (is_absent(d, p, false))
+			return true;
+	for (const struct part *p = settings; p->file != NULL; p++)
+		if (is_absent(d, p, true))
+			return true;
+	return false;
+}
+
+static void
+absent_rows(struct doc *d, const struct part *p, bool kv)
+{
+	for (; p->file != NULL; p++)
+		if (is_absent(d, p, kv)) {
+			cell(d, say(d, CODE("%s"), p->file));
+			cell(d, p->why);
+			cell(d, p->how);
+		}
+}
+
+void
+write_absent(struct doc *d)
+{
+	para(d, PLAIN, "This run holds only a part of what a full one measures. "
+	    "The sections that need the rest are left out; nothing here stands for "
+	    "a zero.");
+	table(d, "Absent from this run", "File|~So|~What makes it");
+	absent_rows(d, tables, false);
+	absent_rows(d, settings, true);
+	table_end(d);
+}
+
+/* ---- gate */
+
+bool
+has_gate(const struct doc *d)
+{
+	return d->run->gate.path != NULL;
+}
+
+void
+write_gate(struct doc *d)
+{
+	const struct table *t = &d->run->gate;
+	size_t n_pass = 0;
+	double worst = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		double error = fabs(table_num(t, i, "error_ratio"));
+
+		n_pass += table_is(t, i, "verdict", "pass");
+		worst = error > worst ? error : worst;
+	}
+	para(d, PLAIN, say(d, "Before anything else the counters are put on trial: "
+	    "kernels whose traffic is known run under the same counters. %s of %s "
+	    "rows passed; the largest error is %s.", count(d, (double)n_pass),
+	    count(d, (double)t->n), percent(d, worst)));
+	table(d, "Known traffic against counted, in bytes",
+	    "Kernel|Rung|Direction|>Expected|>Measured|>Error|>Tolerance|Verdict");
+	for (size_t i = 0; i < t->n; i++) {
+		cell(d, text_or(table_text(t, i, "kernel"), not_measured));
+		cell(d, text_or(table_text(t, i, "rung"), not_measured));
+		cell(d, text_or(table_text(t, i, "direction"), not_measured));
+		cell(d, count(d, table_num(t, i, "expected_bytes")));
+		cell(d, count(d, table_num(t, i, "measured_bytes")));
+		cell(d, signed_percent(d, table_num(t, i, "error_ratio")));
+		cell(d, percent(d, table_num(t, i, "tolerance_ratio")));
+		cell(d, text_or(table_text(t, i, "verdict"), not_measured));
+	}
+	table_end(d);
+}
