@@ -13,6 +13,7 @@ include mk/common.mk
 # one test in tests/.
 tools := \
 	cg2tsv \
+	llb2tsv \
 	ncu2tsv \
 	ns-calib \
 	ns-plot \
