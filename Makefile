@@ -17,6 +17,7 @@ tools := \
 	ncu2tsv \
 	ns-calib \
 	ns-plot \
+	ns-discover \
 	ns-readset \
 	ns-report \
 	ns-rollup \

@@ -83,6 +83,21 @@ arch_write(const struct arch *a, struct out *o)
 	out_kv(o, "unsupported", arch_unsupported(a));
 }
 
+bool
+arch_has_key(const char *key)
+{
+	static const char *const others[] = { "architecture", "model_type",
+	    "rope", "unsupported", "dtype", "seed" };
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (strcmp(key, others[i]) == 0)
+			return true;
+	for (size_t i = 0; i < N_FIELDS; i++)
+		if (strcmp(key, fields[i].key) == 0)
+			return true;
+	return false;
+}
+
 static void
 read_layers(const struct kv *kv, const char *key, struct layers *set)
 {

@@ -93,7 +93,8 @@ read_index(const struct checkpoint *c)
 	if (root == NULL && access(path, R_OK) != 0)
 		err(NS_TROUBLE, "%s", path);
 	if (root == NULL)
-		errx(NS_TROUBLE, "%s:%d:%d: %s", path, e.line, e.column, e.text);
+		errx(NS_TROUBLE, "%s:%d:%d: %s", path, e.line, e.column,
+		    text_clean(e.text));
 	if (!json_is_object(json_object_get(root, "weight_map")))
 		errx(NS_TROUBLE, "%s: no weight_map", path);
 	free(path);
@@ -129,7 +130,10 @@ list_shards(struct checkpoint *c, const json_t *map)
 	json_object_foreach((json_t *)(uintptr_t)map, tensor, j) {
 		const char *name = json_string_value(j);
 
-		if (name == NULL || strchr(name, '/') != NULL || *name == '.' ||
+		if (!text_is_clean(tensor))
+			errx(NS_TROUBLE, "%s/%s: a tensor has a control character "
+			    "in its name", c->dir, index_name);
+		if (name == NULL || !text_is_clean(name) || strchr(name, '/') != NULL || *name == '.' ||
 		    !ends_in(name, ".safetensors"))
 			errx(NS_TROUBLE, "%s/%s: tensor '%s': not the name of a "
 			    ".safetensors file in the same directory", c->dir,

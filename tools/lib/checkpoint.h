@@ -93,6 +93,7 @@ void	config_read(const char *path, struct arch *, uint64_t *fingerprint);
 /* The same as settings: the names and values of model.kv. */
 void	arch_write(const struct arch *, struct out *);
 void	arch_read(struct arch *, const struct kv *);	/* dies if they make no model */
+bool	arch_has_key(const char *);		/* is it a setting of these? */
 
 struct checkpoint {
 	char	*dir;

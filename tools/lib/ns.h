@@ -111,6 +111,10 @@ bool	parse_int(const char *, int64_t *);
 bool	parse_count(const char *, uint64_t *);
 bool	parse_num(const char *, double *);
 
+/* Text that a terminal may be shown: control bytes become '?'. */
+char	*text_clean(char *);
+bool	text_is_clean(const char *);
+
 /* Memory that is there, or a message and exit 2. */
 void	*xalloc(size_t n, size_t size);		/* zeroed */
 void	*xgrow(void *, size_t *cap, size_t need, size_t size);

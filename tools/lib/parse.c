@@ -1,4 +1,4 @@
-/* parse.c: numbers out of text, the whole string or nothing. */
+/* parse.c: numbers out of text, the whole string or nothing; harmless text. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -55,4 +55,22 @@ parse_num(const char *s, double *out)
 	*out = strtod(s, &end);
 	/* errno is ERANGE for a subnormal too, which is a fine number. */
 	return end != s && *end == '\0' && isfinite(*out);
+}
+
+char *
+text_clean(char *s)
+{
+	for (char *p = s; *p != '\0'; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	return s;
+}
+
+bool
+text_is_clean(const char *s)
+{
+	for (; *s != '\0'; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			return false;
+	return true;
 }

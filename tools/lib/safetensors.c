@@ -79,13 +79,16 @@ read_tensor(const char *path, struct tensor *t, const json_t *j, uint64_t data,
 {
 	const json_t *span = json_object_get(j, "data_offsets");
 	const char *dtype = json_string_value(json_object_get(j, "dtype"));
+	char shown[16];
 	uint64_t from, to;
 
-	if (dtype == NULL || !dtype_parse(dtype, &t->dtype) ||
+	if (dtype == NULL)
+		errx(NS_TROUBLE, "%s: tensor '%s': no dtype", path, t->name);
+	snprintf(shown, sizeof shown, "%s", dtype);
+	if (!dtype_parse(dtype, &t->dtype) ||
 	    strcmp(dtype, dtype_name(t->dtype)) != 0)
-		errx(NS_TROUBLE, "%s: tensor '%s': %s%s: not a dtype that is "
-		    "known", path, t->name, dtype != NULL ? "dtype " : "no dtype",
-		    dtype != NULL ? dtype : "");
+		errx(NS_TROUBLE, "%s: tensor '%s': dtype %s: not a dtype that is "
+		    "known", path, t->name, text_clean(shown));
 	read_shape(path, t, json_object_get(j, "shape"));
 	if (json_array_size(span) != 2)
 		errx(NS_TROUBLE, "%s: tensor '%s': data_offsets of two numbers "
@@ -136,15 +139,6 @@ check_cover(const char *path, const struct tensor *t, size_t n, uint64_t at,
 		    path, (unsigned long long)(end - at));
 }
 
-static bool
-has_control(const char *s)
-{
-	for (; *s != '\0'; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			return true;
-	return false;
-}
-
 static void
 parse(const char *path, const char *text, size_t len, size_t file,
     uint64_t data, uint64_t end, struct tensor_list *list)
@@ -159,11 +153,11 @@ parse(const char *path, const char *text, size_t len, size_t file,
 		    "a safetensors file", path);
 	if ((root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e)) == NULL)
 		errx(NS_TROUBLE, "%s: header, byte %d: %s", path, 8 + e.position,
-		    e.text);
+		    text_clean(e.text));
 	json_object_foreach(root, name, j) {
 		struct tensor *t;
 
-		if (has_control(name))
+		if (!text_is_clean(name))
 			errx(NS_TROUBLE, "%s: a tensor has a control character "
 			    "in its name", path);
 		if (strcmp(name, "__metadata__") == 0) {
