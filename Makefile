@@ -22,6 +22,7 @@ tools := \
 	ns-report \
 	ns-rollup \
 	ns-roofline \
+	ns-synth \
 	nsys2tsv \
 	yaml2kv \
 
