@@ -16,8 +16,8 @@ tools := \
 	llb2tsv \
 	ncu2tsv \
 	ns-calib \
-	ns-plot \
 	ns-discover \
+	ns-plot \
 	ns-readset \
 	ns-report \
 	ns-rollup \

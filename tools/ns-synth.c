@@ -260,7 +260,7 @@ main(int argc, char *argv[])
 		    a.dtype == DT_COUNT ? "is not set" : dtype_name(a.dtype));
 	if (a.seed > INT64_MAX || shard_bytes == 0)
 		errx(NS_TROUBLE, "seed or shard-bytes: out of range");
-	dir = xstrdup(argv[optind + 1]);
+	dir = argv[optind + 1];
 	while (strlen(dir) > 1 && dir[strlen(dir) - 1] == '/')
 		dir[strlen(dir) - 1] = '\0';
 	config = synth_config(&a, shard_bytes);
@@ -269,6 +269,5 @@ main(int argc, char *argv[])
 	else
 		make(&a, shard_bytes, config, dir);
 	free(config);
-	free(dir);
 	return NS_OK;
 }

@@ -121,13 +121,13 @@ by_name(const void *a, const void *b)
 
 /* The shards that the index names, each once, in the order of their names. */
 static void
-list_shards(struct checkpoint *c, const json_t *map)
+list_shards(struct checkpoint *c, json_t *map)
 {
 	const char *tensor;
 	json_t *j;
 	size_t cap = 0;
 
-	json_object_foreach((json_t *)(uintptr_t)map, tensor, j) {
+	json_object_foreach(map, tensor, j) {
 		const char *name = json_string_value(j);
 
 		if (!text_is_clean(tensor))
@@ -172,40 +172,50 @@ read_headers(struct checkpoint *c)
 	}
 }
 
-/* Index and headers must name the same tensors in the same files. */
-static void
-check_index(const struct checkpoint *c, const json_t *root)
+static bool
+stands_before(const struct checkpoint *c, size_t n)
 {
-	const json_t *map = json_object_get(root, "weight_map");
-	const json_t *total = json_object_get(json_object_get(root, "metadata"),
-	    "total_size");
-	json_t *seen = json_object();
-	const char *name;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(c->tensor[i].name, c->tensor[n].name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Index and headers must name the same tensors in the same files.  What is
+ * found is taken out of the map; what is left there is missing.
+ */
+static void
+check_index(const struct checkpoint *c, json_t *map)
+{
+	const char *file, *name;
 	json_t *j;
 
 	for (size_t i = 0; i < c->n_tensors; i++) {
 		const struct tensor *t = &c->tensor[i];
-		const char *file = json_string_value(json_object_get(map, t->name));
 
+		name = c->file[t->file];
+		file = json_string_value(json_object_get(map, t->name));
 		if (file == NULL)
-			errx(NS_TROUBLE, "%s/%s: tensor '%s' is not in the index",
-			    c->dir, c->file[t->file], t->name);
-		if (strcmp(file, c->file[t->file]) != 0 &&
-		    json_object_get(seen, t->name) == NULL)
+			errx(NS_TROUBLE, "%s/%s: tensor '%s' %s", c->dir, name,
+			    t->name, stands_before(c, i) ?
+			    "stands in another file too" : "is not in the index");
+		if (strcmp(file, name) != 0)
 			errx(NS_TROUBLE, "%s/%s: tensor '%s' is in this file, "
-			    "the index says %s", c->dir, c->file[t->file],
-			    t->name, file);
-		if (json_object_get(seen, t->name) != NULL)
-			errx(NS_TROUBLE, "%s/%s: tensor '%s' stands in another "
-			    "file too", c->dir, c->file[t->file], t->name);
-		json_object_set_new(seen, t->name, json_true());
+			    "the index says %s", c->dir, name, t->name, file);
+		json_object_del(map, t->name);
 	}
-	json_object_foreach((json_t *)(uintptr_t)map, name, j)
-		if (json_object_get(seen, name) == NULL)
-			errx(NS_TROUBLE, "%s/%s: tensor '%s' is missing; the "
-			    "index says it is here", c->dir,
-			    json_string_value(j), name);
-	json_decref(seen);
+	json_object_foreach(map, name, j)
+		errx(NS_TROUBLE, "%s/%s: tensor '%s' is missing; the index says "
+		    "it is here", c->dir, json_string_value(j), name);
+}
+
+static void
+note_total(const struct checkpoint *c, const json_t *root)
+{
+	const json_t *total = json_object_get(json_object_get(root, "metadata"),
+	    "total_size");
+
 	if (total != NULL && (uint64_t)json_integer_value(total) != c->bytes)
 		warnx("%s/%s: total_size is %lld, the headers hold %llu bytes: "
 		    "the headers count", c->dir, index_name,
@@ -228,8 +238,10 @@ read_files(struct checkpoint *c)
 		list_shards(c, json_object_get(root, "weight_map"));
 	}
 	read_headers(c);
-	if (root != NULL)
-		check_index(c, root);
+	if (root != NULL) {
+		check_index(c, json_object_get(root, "weight_map"));
+		note_total(c, root);
+	}
 	json_decref(root);
 }
 
