@@ -94,7 +94,7 @@ read_index(const struct checkpoint *c)
 		err(NS_TROUBLE, "%s", path);
 	if (root == NULL)
 		errx(NS_TROUBLE, "%s:%d:%d: %s", path, e.line, e.column,
-		    text_clean(e.text));
+		    terminal_safe(e.text));
 	if (!json_is_object(json_object_get(root, "weight_map")))
 		errx(NS_TROUBLE, "%s: no weight_map", path);
 	free(path);
@@ -130,10 +130,10 @@ list_shards(struct checkpoint *c, json_t *map)
 	json_object_foreach(map, tensor, j) {
 		const char *name = json_string_value(j);
 
-		if (!text_is_clean(tensor))
+		if (!is_terminal_safe(tensor))
 			errx(NS_TROUBLE, "%s/%s: a tensor has a control character "
 			    "in its name", c->dir, index_name);
-		if (name == NULL || !text_is_clean(name) || strchr(name, '/') != NULL || *name == '.' ||
+		if (name == NULL || !is_terminal_safe(name) || strchr(name, '/') != NULL || *name == '.' ||
 		    !ends_in(name, ".safetensors"))
 			errx(NS_TROUBLE, "%s/%s: tensor '%s': not the name of a "
 			    ".safetensors file in the same directory", c->dir,

@@ -34,7 +34,7 @@ static void
 copy(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from != NULL ? from : "");
-	text_clean(to);
+	terminal_safe(to);
 }
 
 static const json_t *
@@ -330,7 +330,7 @@ config_read(const char *path, struct arch *a, uint64_t *fingerprint)
 	*a = (struct arch){ .dtype = DT_COUNT };
 	if ((root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e)) == NULL)
 		errx(NS_TROUBLE, "%s:%d:%d: %s", path, e.line, e.column,
-		    text_clean(e.text));
+		    terminal_safe(e.text));
 	if (!json_is_object(root))
 		errx(NS_TROUBLE, "%s: not a JSON object", path);
 	c.root = c.text = root;

@@ -112,8 +112,8 @@ bool	parse_count(const char *, uint64_t *);
 bool	parse_num(const char *, double *);
 
 /* Text that a terminal may be shown: control bytes become '?'. */
-char	*text_clean(char *);
-bool	text_is_clean(const char *);
+char	*terminal_safe(char *);
+bool	is_terminal_safe(const char *);
 
 /* Memory that is there, or a message and exit 2. */
 void	*xalloc(size_t n, size_t size);		/* zeroed */

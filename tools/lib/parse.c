@@ -58,7 +58,7 @@ parse_num(const char *s, double *out)
 }
 
 char *
-text_clean(char *s)
+terminal_safe(char *s)
 {
 	for (char *p = s; *p != '\0'; p++)
 		if ((unsigned char)*p < ' ' || *p == 0x7f)
@@ -67,7 +67,7 @@ text_clean(char *s)
 }
 
 bool
-text_is_clean(const char *s)
+is_terminal_safe(const char *s)
 {
 	for (; *s != '\0'; s++)
 		if ((unsigned char)*s < ' ' || *s == 0x7f)

@@ -88,7 +88,7 @@ read_tensor(const char *path, struct tensor *t, const json_t *j, uint64_t data,
 	if (!dtype_parse(dtype, &t->dtype) ||
 	    strcmp(dtype, dtype_name(t->dtype)) != 0)
 		errx(NS_TROUBLE, "%s: tensor '%s': dtype %s: not a dtype that is "
-		    "known", path, t->name, text_clean(shown));
+		    "known", path, t->name, terminal_safe(shown));
 	read_shape(path, t, json_object_get(j, "shape"));
 	if (json_array_size(span) != 2)
 		errx(NS_TROUBLE, "%s: tensor '%s': data_offsets of two numbers "
@@ -153,11 +153,11 @@ parse(const char *path, const char *text, size_t len, size_t file,
 		    "a safetensors file", path);
 	if ((root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e)) == NULL)
 		errx(NS_TROUBLE, "%s: header, byte %d: %s", path, 8 + e.position,
-		    text_clean(e.text));
+		    terminal_safe(e.text));
 	json_object_foreach(root, name, j) {
 		struct tensor *t;
 
-		if (!text_is_clean(name))
+		if (!is_terminal_safe(name))
 			errx(NS_TROUBLE, "%s: a tensor has a control character "
 			    "in its name", path);
 		if (strcmp(name, "__metadata__") == 0) {
