@@ -31,13 +31,13 @@ done <"$public/EXPECT.ncu.tsv"
 is 'every file is expected' "$(find "$public/ncu_csv" -type f | wc -l)" \
 	"tail -n +2 '$public/EXPECT.ncu.tsv' | wc -l"
 
-for f in "$public"/nsys_csv/*; do
+for f in "$public"/nsys_csv/*.csv; do
 	exits 2 "${f##*/}" "ncu2tsv '$f'" 'a table of nsys stats, not of ncu: nsys2tsv reads the export'
 done
-for f in "$public"/nsys_sqlite/*; do
+for f in "$public"/nsys_sqlite/*.sqlite; do
 	exits 2 "${f##*/}" "ncu2tsv '$f'" 'nsys2tsv'
 done
-for f in "$public"/llama_bench/*; do
+for f in "$public"/llama_bench/*.jsonl; do
 	exits 2 "${f##*/}" "ncu2tsv '$f'" "JSON, not ncu's CSV"
 done
 

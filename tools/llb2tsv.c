@@ -37,7 +37,7 @@ struct entry {
 	json_t	*o;
 	uint64_t no;			/* within the file, from 0 */
 	uint64_t n_prompt, n_gen, depth;
-	char	test[64];		/* "pp512@d4096" */
+	char	test[80];		/* "pp512@d4096" */
 	size_t	n_samples;
 };
 struct bench {
