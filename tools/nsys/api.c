@@ -33,6 +33,8 @@ api(struct nsys *n, const struct want *want, struct out *out)
 	sqlite3_stmt *st;
 	int64_t rows = 0;
 
+	if (table != NULL)
+		nsys_need(n, table, "start end");
 	out_head(out, "start_ns end_ns name pid tid launch_id return_value class");
 	if (table == NULL || (rows = nsys_count(n, table, "1")) == 0) {
 		nsys_say(n, "no CUDA calls in this capture (%s "

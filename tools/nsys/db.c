@@ -4,7 +4,7 @@
 
 #include "nsys.h"
 
-enum { NAME_KEPT = 8192, LONGEST = 1 << 26, CACHE_KIB = 4096 };
+enum { NAME_KEPT = 8192, LONGEST = 1 << 26, CACHE_KIB = 8192 };
 
 static const char again[] = "export it again: nsys export --type sqlite "
     "--force-overwrite=true -o X.sqlite X.nsys-rep";
@@ -179,6 +179,21 @@ nsys_has(struct nsys *n, const char *table, const char *column)
 }
 
 void
+nsys_need(struct nsys *n, const char *table, const char *columns)
+{
+	while (*columns != '\0') {
+		size_t len = strcspn(columns, " ");
+		char *one = xasprintf("%.*s", (int)len, columns);
+
+		if (!nsys_has(n, table, one))
+			nsys_die(n, "%s: no column '%s': not a table of nsys", table,
+			    one);
+		free(one);
+		columns += len + (columns[len] == ' ');
+	}
+}
+
+void
 nsys_column(struct nsys *n, sqlite3_str *sql, const char *table, const char *column)
 {
 	if (nsys_has(n, table, column))
@@ -258,8 +273,11 @@ check_header(const struct nsys *n, FILE *fp)
 	uint64_t page = big_endian(h + 16, 2), pages = big_endian(h + 28, 4);
 	long size;
 
-	if (ferror(fp) || fseek(fp, 0, SEEK_END) != 0 || (size = ftell(fp)) < 0)
+	if (ferror(fp))
 		err(NS_TROUBLE, "%s", n->path);
+	if (fseek(fp, 0, SEEK_END) != 0 || (size = ftell(fp)) < 0)
+		nsys_die(n, "an SQLite file cannot be read from a pipe: write it to "
+		    "disk");
 	if (got == 0)
 		nsys_die(n, "empty: the export was interrupted; %s", again);
 	if (big_endian(h, 8) == 0 && big_endian(h + 8, 8) == 0)
@@ -270,8 +288,8 @@ check_header(const struct nsys *n, FILE *fp)
 	page = page == 1 ? 65536 : page;
 	if (got < sizeof h - 1 || (memcmp(h + 24, h + 92, 4) == 0 &&
 	    (uint64_t)size < page * pages))
-		nsys_die(n, "cut short: %ld bytes of %llu; copy it again, or %s",
-		    size, (unsigned long long)(page * pages), again);
+		nsys_die(n, "cut short: it ends after %ld bytes; copy it again, or %s",
+		    size, again);
 }
 
 /* A journal beside it means that a writer stopped half-way, or still writes. */

@@ -16,8 +16,10 @@ select_events(struct nsys *n, const char *table, const char *where)
 {
 	static const char *const column[] = { "severity", "source", "globalPid",
 	    "text" };
-	sqlite3_str *sql = nsys_sql(n, "SELECT t.timestamp");
+	sqlite3_str *sql;
 
+	nsys_need(n, table, "timestamp severity text");
+	sql = nsys_sql(n, "SELECT t.timestamp");
 	for (size_t i = 0; i < sizeof column / sizeof *column; i++)
 		nsys_column(n, sql, table, column[i]);
 	sqlite3_str_appendf(sql, " FROM \"%w\" t NOT INDEXED WHERE %s "
@@ -34,8 +36,7 @@ relay(struct nsys *n, const char *where)
 	sqlite3_stmt *st;
 	const char *s;
 
-	if (table == NULL || !nsys_has(n, table, "severity") ||
-	    !nsys_has(n, table, "text") || !nsys_has(n, table, "timestamp"))
+	if (table == NULL)
 		return;
 	st = select_events(n, table, where);
 	while (nsys_next(n, st)) {

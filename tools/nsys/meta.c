@@ -40,18 +40,33 @@ put_value(struct nsys *n, struct out *out, const char *key, sqlite3_str *sql)
 	sqlite3_finalize(st);
 }
 
-/* COLUMN of the first row of TABLE for which WHERE is true. */
+/* COLUMN of the first row of TABLE, if there is any such thing. */
 static void
 put_cell(struct nsys *n, struct out *out, const char *key, const char *table,
-    const char *column, const char *where)
+    const char *column)
 {
-	const char *name = table != NULL ? nsys_table(n, table) : NULL;
+	const char *name = nsys_table(n, table);
 
 	if (name == NULL || !nsys_has(n, name, column))
 		out_kv(out, key, NULL);
 	else
 		put_value(n, out, key, nsys_sql(n, "SELECT \"%w\" FROM \"%w\" "
-		    "NOT INDEXED WHERE %s LIMIT 1", column, name, where));
+		    "NOT INDEXED LIMIT 1", column, name));
+}
+
+/* The value of NAME in a TABLE of names and values. */
+static void
+put_named(struct nsys *n, struct out *out, const char *key, const char *table,
+    const char *name)
+{
+	const char *found = table != NULL ? nsys_table(n, table) : NULL;
+
+	if (found == NULL || !nsys_has(n, found, "name") ||
+	    !nsys_has(n, found, "value"))
+		out_kv(out, key, NULL);
+	else
+		put_value(n, out, key, nsys_sql(n, "SELECT value FROM \"%w\" "
+		    "NOT INDEXED WHERE name LIKE %Q LIMIT 1", found, name));
 }
 
 static void
@@ -73,9 +88,9 @@ put_gpus(struct nsys *n, struct out *out)
 	sql = nsys_sql(n, "SELECT NULL");
 	for (size_t i = 0; i < sizeof column / sizeof *column; i++)
 		nsys_column(n, sql, table, column[i]);
-	sqlite3_str_appendf(sql, " FROM \"%w\" t NOT INDEXED ORDER BY t.\"%w\"",
-	    table, nsys_has(n, table, "id") ? "id" :
-	    nsys_has(n, table, "deviceId") ? "deviceId" : "rowid");
+	sqlite3_str_appendf(sql, " FROM \"%w\" t NOT INDEXED ORDER BY %s", table,
+	    nsys_has(n, table, "id") ? "t.id" :
+	    nsys_has(n, table, "deviceId") ? "t.deviceId" : "1");
 	st = nsys_query(n, sql);
 	for (; nsys_next(n, st); gpu++)
 		for (int i = 0; i < (int)(sizeof column / sizeof *column); i++) {
@@ -130,8 +145,8 @@ put_graphs(struct nsys *n, struct out *out)
 		nodes = nsys_count(n, kernel, "ifnull(t.graphNodeId, 0) <> 0");
 	out_kv(out, "graph_trace", graph_trace(launches, nodes, nsys_count(n,
 	    nsys_table(n, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"), "1")));
-	put_cell(n, out, "graph_trace_asked", "META_DATA_CAPTURE", "value",
-	    "name LIKE '%CUDA_GRAPH_TRACE_OPTIONS:MODE'");
+	put_named(n, out, "graph_trace_asked", "META_DATA_CAPTURE",
+	    "%CUDA_GRAPH_TRACE_OPTIONS:MODE");
 	put_count(out, "n_graph_launches", launches);
 	put_count(out, "n_graph_kernels", nodes);
 }
@@ -148,7 +163,9 @@ put_tables(struct nsys *n, struct out *out)
 		if (!tables[i].intervals)
 			continue;
 		key = xasprintf("rejected_%s", tables[i].key);
-		put_count(out, key, nsys_count(n, table, BAD_INTERVAL));
+		put_count(out, key, table != NULL && nsys_has(n, table, "start") &&
+		    nsys_has(n, table, "end") ? nsys_count(n, table, BAD_INTERVAL) :
+		    -1);
 		free(key);
 	}
 }
@@ -172,17 +189,14 @@ meta(struct nsys *n, const struct want *want, struct out *out)
 	(void)want;
 	out_kv(out, "schema", *n->schema != '\0' ? n->schema : NULL);
 	out_kv(out, "schema_table", n->version_table);
-	put_cell(n, out, "product", n->version_table, "value",
-	    "name = 'EXPORT_PRODUCT_VERSION'");
-	put_cell(n, out, "host", "TARGET_INFO_SYSTEM_ENV", "value",
-	    "name = 'Hostname'");
-	put_cell(n, out, "driver", "TARGET_INFO_SYSTEM_ENV", "value",
-	    "name = 'NvDriverVersion'");
+	put_named(n, out, "product", n->version_table, "EXPORT_PRODUCT_VERSION");
+	put_named(n, out, "host", "TARGET_INFO_SYSTEM_ENV", "Hostname");
+	put_named(n, out, "driver", "TARGET_INFO_SYSTEM_ENV", "NvDriverVersion");
 	put_cell(n, out, "session_start_utc_ns", "TARGET_INFO_SESSION_START_TIME",
-	    "utcEpochNs", "1");
-	put_cell(n, out, "duration_ns", "ANALYSIS_DETAILS", "duration", "1");
-	put_cell(n, out, "sampling_hz", "META_DATA_CAPTURE", "value",
-	    "name = 'GPU_METRICS_OPTIONS:SAMPLING_FREQUENCY'");
+	    "utcEpochNs");
+	put_cell(n, out, "duration_ns", "ANALYSIS_DETAILS", "duration");
+	put_named(n, out, "sampling_hz", "META_DATA_CAPTURE",
+	    "GPU_METRICS_OPTIONS:SAMPLING_FREQUENCY");
 	put_gpus(n, out);
 	if (api != NULL && nsys_has(n, api, "globalTid"))
 		put_value(n, out, "n_processes", nsys_sql(n, "SELECT count(DISTINCT "

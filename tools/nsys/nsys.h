@@ -28,6 +28,8 @@ void	nsys_open(struct nsys *, const char *path);
 void	nsys_close(struct nsys *);
 const char *nsys_table(struct nsys *, const char *name);	/* NULL if absent */
 bool	nsys_has(struct nsys *, const char *table, const char *column);
+void	nsys_need(struct nsys *, const char *table, const char *columns);
+			/* "start end": dies unless it has them all */
 int64_t	nsys_count(struct nsys *, const char *table, const char *where);
 			/* rows t for which the SQL is true; -1 if no table */
 sqlite3_stmt *nsys_query(struct nsys *, sqlite3_str *sql);	/* takes sql */
@@ -56,8 +58,8 @@ void	put_string(struct nsys *, struct out *, sqlite3_stmt *, int col);
  */
 #define BAD_INTERVAL "(t.start IS NULL OR t.\"end\" IS NULL OR " \
 	"t.\"end\" < t.start OR (t.start = 0 AND t.\"end\" = 0))"
-/* Say how many of n lie; refuse the table if more than the tolerated share. */
-void	judge(const struct nsys *, const char *table, uint64_t bad, uint64_t n,
+/* Say how many of them lie; refuse the table if more than the tolerated share. */
+void	judge(const struct nsys *, const char *table, uint64_t bad, uint64_t of,
 	    double tolerance);
 
 /* diagnostics.c: nsys's messages t for which the SQL is true, on stderr. */

@@ -59,13 +59,8 @@ select_events(struct nsys *n, const char *table, const char *tail)
 {
 	static const char *const column[] = { "start", "end", "eventType", "text",
 	    "textId", "globalTid", "domainId" };
-	sqlite3_str *sql;
+	sqlite3_str *sql = nsys_sql(n, "SELECT t.start");
 
-	for (size_t i = 0; i <= TYPE; i++)
-		if (!nsys_has(n, table, column[i]))
-			nsys_die(n, "%s: no column '%s': not a table of nsys", table,
-			    column[i]);
-	sql = nsys_sql(n, "SELECT t.start");
 	for (size_t i = 1; i < sizeof column / sizeof *column; i++)
 		nsys_column(n, sql, table, column[i]);
 	sqlite3_str_appendf(sql, " FROM \"%w\" t NOT INDEXED %s", table, tail);
@@ -185,6 +180,8 @@ ranges(struct nsys *n, const struct want *want, struct out *out)
 	sqlite3_stmt *st;
 	int64_t rows;
 
+	if (table != NULL)
+		nsys_need(n, table, "start end eventType");
 	out_head(out, "start_ns end_ns kind domain name pid tid depth");
 	if (table == NULL || (rows = nsys_count(n, table, which)) == 0) {
 		nsys_say(n, "no NVTX ranges in this capture (%s NVTX_EVENTS); record "

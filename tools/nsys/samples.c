@@ -102,6 +102,7 @@ read_metrics(struct samples *s)
 	if (table == NULL)
 		nsys_die(s->n, "%s without TARGET_INFO_GPU_METRICS: the numbers have "
 		    "no names", s->table);
+	nsys_need(s->n, table, "typeId metricId metricName");
 	st = nsys_query(s->n, nsys_sql(s->n, "SELECT typeId, metricId, metricName "
 	    "FROM \"%w\" NOT INDEXED GROUP BY 1, 2", table));
 	while (nsys_next(s->n, st)) {
@@ -261,6 +262,7 @@ samples(struct nsys *n, const struct want *want, struct out *out)
 		say_none(n, s.table);
 		return;
 	}
+	nsys_need(n, s.table, "timestamp typeId metricId value");
 	read_metrics(&s);
 	choose_scale(&s);
 	st = nsys_query(n, nsys_sql(n, "SELECT timestamp, typeId, metricId, value "

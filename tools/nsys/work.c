@@ -118,12 +118,10 @@ select_rows(struct work *w, const char *table, const struct kind *kind,
 	sqlite3_str *sql = nsys_sql(w->n, "SELECT ");
 	const char *process = w->process;
 
+	nsys_need(w->n, table, "start end");
 	for (size_t i = 0; i < KEYS; i++) {
 		bool has = nsys_has(w->n, table, key_columns[i]);
 
-		if (i <= END && !has)
-			nsys_die(w->n, "%s: no column '%s': not a table of nsys",
-			    table, key_columns[i]);
 		if (i == PROCESS && has)
 			process = "t.globalPid & ~16777215";
 		sqlite3_str_appendf(sql, i != 0 ? ", " : "");
