@@ -60,16 +60,16 @@ END
 ok 'api'                'nsys2tsv api x.sqlite >got && diff -u api.tsv got'
 wide samples.tsv <<'END'
 time_ns  gpu  metric  unit  value  period_ns  why
-0  0  GPC Clock Frequency [MHz]  hz  1975000000  NA  NA
-0  0  DRAM Read Bandwidth [Throughput %]  percent_int  0  NA  NA
-0  0  dram__bytes_read [sum]  bytes  NA  NA  overflow
-0  0  Warps in Flight [Avg Warps per Cycle]  avg_warps_per_cycle  0  NA  NA
-10  1  lts__t_sectors [sum]  count  33  NA  NA
-50017  0  GPC Clock Frequency [MHz]  hz  1980000000  50017  NA
-50017  0  DRAM Read Bandwidth [Throughput %]  percent_int  2  50017  NA
-50017  0  dram__bytes_read [sum]  bytes  4096  50017  NA
-50017  0  Warps in Flight [Avg Warps per Cycle]  avg_warps_per_cycle  7  50017  NA
-60010  1  lts__t_sectors [sum]  count  44  60000  NA
+0  0  GPC Clock Frequency [MHz]  hz  1975000000  50017  NA
+0  0  DRAM Read Bandwidth [Throughput %]  percent_int  0  50017  NA
+0  0  dram__bytes_read [sum]  bytes  NA  50017  overflow
+0  0  Warps in Flight [Avg Warps per Cycle]  avg_warps_per_cycle  0  50017  NA
+10  1  lts__t_sectors [sum]  count  33  60000  NA
+50017  0  GPC Clock Frequency [MHz]  hz  1980000000  NA  NA
+50017  0  DRAM Read Bandwidth [Throughput %]  percent_int  2  NA  NA
+50017  0  dram__bytes_read [sum]  bytes  4096  NA  NA
+50017  0  Warps in Flight [Avg Warps per Cycle]  avg_warps_per_cycle  7  NA  NA
+60010  1  lts__t_sectors [sum]  count  44  NA  NA
 END
 ok 'samples'            'nsys2tsv samples x.sqlite >got 2>/dev/null && diff -u samples.tsv got'
 exits 0 'samples: MHz that is Hz is said'  'nsys2tsv samples x.sqlite' '[MHz] or [GB/s] hold Hz'

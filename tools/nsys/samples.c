@@ -5,6 +5,7 @@
 
 enum { TIME, TYPE, METRIC, VALUE };
 enum { GPU_BITS = 0xff };	/* of a typeId: nsys's number of the GPU */
+enum { MOST_GPUS = 256 };
 
 /* What stands in the brackets of a metric's name. */
 static const struct label {
@@ -29,10 +30,10 @@ struct metric {
 	uint64_t overflows;
 };
 
-/* The last two sampling times of a GPU. */
+/* A GPU's sampling times, read one ahead of its samples. */
 struct gpu {
-	int64_t	type, before, now;
-	bool	has_before, has_now;
+	int64_t	type, now, next;
+	sqlite3_stmt *times;	/* NULL at the end */
 };
 
 struct samples {
@@ -152,30 +153,48 @@ choose_scale(struct samples *s)
 		    "second: written as hz and bytes_per_s");
 }
 
+/* The time after now, if there is one. */
+static void
+look_ahead(struct samples *s, struct gpu *g)
+{
+	g->now = g->next;
+	if (nsys_next(s->n, g->times) && nsys_int(s->n, g->times, 0, &g->next))
+		return;
+	sqlite3_finalize(g->times);
+	g->times = NULL;
+}
+
 static struct gpu *
 gpu_of(struct samples *s, int64_t type)
 {
+	struct gpu *g;
+
 	for (size_t i = 0; i < s->n_gpu; i++)
 		if (s->gpu[i].type == type)
 			return &s->gpu[i];
+	if (s->n_gpu == MOST_GPUS)
+		nsys_die(s->n, "%s: more than %d GPUs", s->table, MOST_GPUS);
 	s->gpu = xgrow(s->gpu, &s->gpu_cap, s->n_gpu + 1, sizeof *s->gpu);
-	s->gpu[s->n_gpu] = (struct gpu){ .type = type };
-	return &s->gpu[s->n_gpu++];
+	g = &s->gpu[s->n_gpu++];
+	*g = (struct gpu){ .type = type };
+	g->times = nsys_query(s->n, nsys_sql(s->n, "SELECT DISTINCT timestamp FROM "
+	    "\"%w\" NOT INDEXED WHERE typeId = %lld ORDER BY 1", s->table,
+	    (long long)type));
+	look_ahead(s, g);
+	look_ahead(s, g);
+	return g;
 }
 
+/* A sample bears the time at which its period began (docs/05-formats.md). */
 static void
 put_period(struct samples *s, int64_t type, int64_t time)
 {
 	struct gpu *g = gpu_of(s, type);
 	int64_t period;
 
-	if (!g->has_now || g->now != time) {
-		g->before = g->now;
-		g->has_before = g->has_now;
-		g->now = time;
-		g->has_now = true;
-	}
-	if (g->has_before && !__builtin_sub_overflow(time, g->before, &period))
+	while (g->times != NULL && g->now < time)
+		look_ahead(s, g);
+	if (g->times != NULL && !__builtin_sub_overflow(g->next, g->now, &period))
 		out_int(s->out, period);
 	else
 		out_na(s->out);
@@ -227,6 +246,8 @@ end(struct samples *s)
 		free(m->name);
 		free(m->unit);
 	}
+	for (size_t i = 0; i < s->n_gpu; i++)
+		sqlite3_finalize(s->gpu[i].times);
 	free(s->metric);
 	free(s->gpu);
 }
