@@ -19,7 +19,8 @@ captures := $(addprefix $R/,probe.kv model.kv tensors.tsv gate.callgrind gate.ex
 
 ifneq ($(capturing),)
 # An empty environment and one thread: the counts are the same every time.
-callgrind = env -i PATH='$(PATH)' LC_ALL=C OMP_NUM_THREADS=1 valgrind --tool=callgrind \
+valgrind := $(firstword $(shell command -v valgrind) valgrind)
+callgrind = env -i LC_ALL=C OMP_NUM_THREADS=1 $(valgrind) --tool=callgrind --log-file=$@.log \
 	--cache-sim=yes --simulate-wb=yes --instr-atstart=no --combine-dumps=yes \
 	--I1=$(platform_i1) --D1=$(platform_d1) --LL=$(platform_ll) --callgrind-out-file=$@.tmp
 worker = build/ns-worker -d cpu -m $(checkpoint) -p $(workload_prompt_tokens) \
@@ -27,7 +28,7 @@ worker = build/ns-worker -d cpu -m $(checkpoint) -p $(workload_prompt_tokens) \
 
 $R/gate.callgrind: build/ns-calib.sum $(call recall,$R/gate.callgrind,$(cache_args))
 	rm -f $@.tmp
-	$(call stage,gate) $(callgrind) build/ns-calib gate --last-level-bytes $(platform_last_level_bytes) >$R/gate.expected.tsv.tmp 2>$R/gate.log
+	$(call stage,gate) $(callgrind) build/ns-calib gate --last-level-bytes $(platform_last_level_bytes) >$R/gate.expected.tsv.tmp
 	mv $R/gate.expected.tsv.tmp $R/gate.expected.tsv
 	mv $@.tmp $@
 	$(call record,$(cache_args))
@@ -51,7 +52,7 @@ $R/worker.callgrind: build/ns-worker.sum $(call recall,$R/worker.callgrind,$(cou
 		| $(checkpoint)/config.json $R/gate.tsv
 	rm -f $@.tmp
 	$(call stage,counters) $(callgrind) $(worker) -g $(profile_counted_steps) -w 0 -r 1 \
-		--profile >/dev/null 2>$R/worker.log
+		--profile >/dev/null
 	mv $@.tmp $@
 	$(call record,$(counted_args))
 

@@ -64,9 +64,9 @@ checkpoint_id = $(firstword $(shell cd $(checkpoint) 2>/dev/null && { cat config
 	for f in *.safetensors; do [ ! -f "$$f" ] || { wc -c <"$$f"; head -c 65536 "$$f"; }; done; } | cksum) none)
 
 ifeq ($(checkpoint),$(made))
-$(made)/config.json: $(call recall,$(made),$(model_args)) | build/ns-synth
+$(made)/config.json: $(call recall,$(made),$(model_args)) | build/ns-synth build/yaml2kv
 	@mkdir -p $(dir $(made)) && rm -rf $(made)
-	mk/stage.sh synth $(made).stage build/ns-synth -o $(made) $(call config,models/$(MODEL))
+	build/yaml2kv configs/models/$(MODEL).yaml | mk/stage.sh synth $(made).stage build/ns-synth - $(made)
 	@printf '%s\n' $(foreach n,$(model_args),$n=$($n)) >$(made).args
 else
 $(checkpoint)/config.json:
