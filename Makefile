@@ -18,6 +18,7 @@ tools := \
 	ns-calib \
 	ns-discover \
 	ns-plot \
+	ns-probe \
 	ns-readset \
 	ns-report \
 	ns-rollup \

@@ -64,10 +64,7 @@ struct reader {
 	struct out out;
 };
 
-static _Noreturn void bad(const struct reader *, const char *, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void
+__attribute__((noreturn, format(printf, 2, 3))) static void
 bad(const struct reader *r, const char *fmt, ...)
 {
 	char what[512];

@@ -54,15 +54,16 @@ randomise(line *p, size_t lines)
 struct arena
 arena_open(void)
 {
-	struct host_cache c = host_last_level("");
-	struct arena a = { .n_threads = omp_get_max_threads() };
+	struct arena a = { .n_threads = omp_get_max_threads(),
+	    .last_level_bytes = host_last_level("").total_bytes };
 	uint64_t available, bytes;
 
-	if (!mul_ok(c.bytes, c.n, &a.last_level_bytes) || a.last_level_bytes == 0) {
+	if (a.last_level_bytes == 0) {
 		a.last_level_bytes = 32 << 20;
 		warnx("no cache sizes in /sys: 32 MiB of last level assumed");
 	}
-	bytes = TIMES * a.last_level_bytes;
+	if (!mul_ok(a.last_level_bytes, (uint64_t)TIMES, &bytes))
+		bytes = UINT64_MAX;
 	if (host_meminfo("", "MemAvailable", &available) && bytes > available / 4) {
 		bytes = available / 4;
 		warnx("only %llu bytes a buffer fit, not %d times the last level: "

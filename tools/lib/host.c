@@ -156,16 +156,15 @@ host_cache(const char *root, unsigned level, enum host_cache_type type,
 
 			gap = 0;
 			if (counts(root, cpu, i, want, type) &&
-			    size_in(s, &bytes)) {
-				if (bytes > c->bytes)
-					c->bytes = bytes;
-				c->n++;
-			}
+			    size_in(s, &bytes) &&
+			    add_ok(c->total_bytes, bytes, &c->total_bytes) &&
+			    bytes > c->bytes)
+				c->bytes = bytes;
 			free(s);
 		}
 		gap++;
 	}
-	return c->n != 0;
+	return c->bytes != 0;
 }
 
 struct host_cache

@@ -8,13 +8,13 @@
 #include "ns.h"
 
 struct host_cache {
-	uint64_t bytes;		/* of one */
-	uint64_t n;		/* such caches in the machine */
+	uint64_t bytes;		/* of the largest */
+	uint64_t total_bytes;	/* of all there are in the machine */
 };
 enum host_cache_type { CACHE_DATA, CACHE_INSTRUCTION };	/* unified is data */
 bool	host_cache(const char *root, unsigned level, enum host_cache_type,
 	    struct host_cache *);
-struct host_cache host_last_level(const char *root);	/* 0 bytes: unknown */
+struct host_cache host_last_level(const char *root);	/* 0: unknown */
 bool	host_meminfo(const char *root, const char *key, uint64_t *bytes);
 char	*host_line(const char *root, const char *path);	/* or NULL; free it */
 char	*host_value(const char *root, const char *path, const char *key);

@@ -1,0 +1,100 @@
+/* chip.c: which chip this is, and which platform under configs/ describes it. */
+#include <dlfcn.h>
+#include <glob.h>
+
+#include "probe.h"
+
+/* Where CUPTI cannot be asked.  One compute capability may be several chips. */
+static const struct {
+	int	 major, minor;
+	const char *chip;
+} by_cc[] = {
+	{ 8, 0, "GA100" }, { 8, 6, "GA102" }, { 8, 7, "GA10B" }, { 8, 9, "AD102" },
+	{ 9, 0, "GH100" }, { 10, 0, "GB100" }, { 10, 1, "GB10B" }, { 10, 3, "GB110" },
+	{ 11, 0, "GB10B" }, { 12, 0, "GB202" }, { 12, 1, "GB20B" },
+};
+
+static const struct {
+	const char *chip;		/* or how it begins */
+	const char *platform;
+} platforms[] = {
+	{ "GB20B", "gb10" }, { "GB20", "gb202" }, { "GB100", "gb100" },
+	{ "GB110", "gb100" }, { "GH100", "gh100" }, { "GA100", "ga100" },
+	{ "AD10", "ad10x" },
+};
+
+/* As cupti_target.h has it. */
+struct chip_name {
+	size_t	 size;
+	void	*priv;
+	size_t	 device;
+	const char *name;
+};
+struct initialize {
+	size_t	 size;
+	void	*priv;
+};
+
+static void *
+cupti(void)
+{
+	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12",
+	    "libcupti.so" };
+	void *lib = NULL;
+	glob_t g;
+
+	for (size_t i = 0; lib == NULL && i < sizeof names / sizeof *names; i++)
+		lib = dlopen(names[i], RTLD_NOW);
+	if (lib == NULL && glob("/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so",
+	    0, NULL, &g) == 0) {
+		for (size_t i = g.gl_pathc; lib == NULL && i > 0; i--)
+			lib = dlopen(g.gl_pathv[i - 1], RTLD_NOW);
+		globfree(&g);
+	}
+	return lib;
+}
+
+static bool
+ask_cupti(struct gpu *g, int device)
+{
+	struct initialize init = { .size = sizeof init };
+	struct chip_name p = { .size = sizeof p, .device = (size_t)device };
+	void *lib = cupti();
+	int (*start)(struct initialize *), (*get)(struct chip_name *);
+	bool ok = false;
+
+	if (lib == NULL)
+		return false;
+	*(void **)&start = dlsym(lib, "cuptiProfilerInitialize");
+	*(void **)&get = dlsym(lib, "cuptiDeviceGetChipName");
+	if (start != NULL && get != NULL && start(&init) == 0 && get(&p) == 0 &&
+	    p.name != NULL && *p.name != '\0') {
+		snprintf(g->chip, sizeof g->chip, "%s", p.name);
+		ok = true;
+	}
+	return ok;		/* libcupti does not like to be unloaded */
+}
+
+void
+chip_find(struct gpu *g, int device)
+{
+	if (ask_cupti(g, device)) {
+		g->chip_source = "cupti";
+		return;
+	}
+	for (size_t i = 0; i < sizeof by_cc / sizeof *by_cc; i++)
+		if (by_cc[i].major == g->major && by_cc[i].minor == g->minor) {
+			snprintf(g->chip, sizeof g->chip, "%s", by_cc[i].chip);
+			g->chip_source = "inferred";
+		}
+}
+
+const char *
+chip_platform(const struct gpu *g)
+{
+	for (size_t i = 0; i < sizeof platforms / sizeof *platforms; i++)
+		if (strncmp(g->chip, platforms[i].chip,
+		    strlen(platforms[i].chip)) == 0)
+			return platforms[i].platform;
+	return NULL;
+}
