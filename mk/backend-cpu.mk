@@ -2,6 +2,7 @@
 # itself, bytes from callgrind's simulation of the caches in platform.yaml.
 
 platform := cpu
+kv_bytes := 4
 settings_platform := $(call config,platforms/cpu/platform)
 $(settings_platform): configs/platforms/cpu/platform.yaml build/yaml2kv
 	@mkdir -p $(@D)
