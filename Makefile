@@ -16,6 +16,7 @@ tools := \
 	llb2tsv \
 	ncu2tsv \
 	ns-calib \
+	ns-check \
 	ns-discover \
 	ns-plot \
 	ns-probe \

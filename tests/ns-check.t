@@ -1,0 +1,235 @@
+#!/bin/sh
+. "${0%/*}/tap.sh"
+
+# A run in which all is well: memory delivers what is predicted, or 0.5 % more.
+run() {
+	rm -rf run && mkdir run && cd run || exit
+	printf '%s\n' n_experts=0 dtype=F32 >model.kv
+	printf '%s\n' decode_tolerance_ratio=0.01 prefill_tolerance_ratio=0.02 \
+	    moe_tolerance_ratio=0.05 last_level_bytes=100 >platform.kv
+	printf '%s\n' memory_read_bytes_per_s=20e9 gemm_f32_flop_per_s=100e9 \
+	    last_level_bytes=250 >ceilings.kv
+	printf '%s\n' canary_copy_bytes_per_s=100 canary_gemv_bytes_per_s=50 >canary-before.kv
+	printf '%s\n' canary_copy_bytes_per_s=103 canary_gemv_bytes_per_s=48 >canary-after.kv
+	table readset.tsv <<'END'
+phase step role read_bytes write_bytes flop
+prefill 0 q 9000 0 40000
+prefill 0 kv_cache 1000 400 0
+decode 0 q 900 0 2000
+decode 0 kv_cache 100 50 0
+decode 1 q 900 0 2000
+decode 1 kv_cache 200 50 200
+END
+	table steps.tsv <<'END'
+phase step rung read_bytes write_bytes bytes hit_ratio n_tokens n_missing n_total source
+prefill 0 memory 10000 400 10400 NA 8 0 4 cg
+decode 0 memory 1005 50 1055 NA 1 0 4 cg
+decode 1 memory 1105.5 60 1165.5 NA 1 0 4 cg
+END
+	table hierarchy.tsv <<'END'
+phase step rung read_bytes write_bytes bytes hit_ratio n_tokens n_missing n_total source
+prefill NA l2 NA NA NA 0.5 8 0 4 cg
+prefill NA memory 10000 400 10400 NA 8 0 4 cg
+decode NA l2 NA NA NA 1 2 0 8 cg
+decode NA memory 2110.5 110 2220.5 NA 2 0 8 cg
+END
+	table baseline.tsv <<'END'
+repeat phase step n_tokens start_ns dur_ns
+0 prefill 0 8 0 1000
+0 decode 0 1 0 90
+0 decode 1 1 0 110
+END
+	table gate.tsv <<'END'
+kernel rung direction source expected_bytes measured_bytes error_ratio tolerance_ratio verdict
+copy memory read cg 100 100 0 0.01 pass
+copy memory write cg 100 99 -0.01 0.01 pass
+END
+	table terms.tsv <<'END'
+source phase role quantity rung direction metric value n_missing n_total
+cg decode value bytes memory read rd 1000 0 4
+cg decode value bytes memory read il 20 0 4
+cg decode witness bytes memory read miss 1071 0 4
+cg decode sentinel misses l2 both peer 0 0 4
+END
+	table footprint.tsv <<'END'
+time_ns source used_bytes
+0 allocator 10
+5 allocator 1000
+5 driver NA
+5 process 1100
+9 process 900
+5 system 99999
+END
+	table timeline.tsv <<'END'
+phase step wall_ns n_kernels
+prefill 0 1050 5
+decode 0 95 2
+decode 1 115 2
+END
+	cd ..
+}
+# col CHECK PHASE COLUMNS: those columns of the rows of that check.
+col() {
+	ns-check ${args-} run 2>err | awk -F '\t' -v check="$1" -v phase="$2" -v want="$3" '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(want, w, " "); next }
+	$1 == check && $2 == phase {
+		for (i = 1; i <= n; i++) printf "%s%s", $at[w[i]], i < n ? " " : "\n" }'
+}
+# says NAME CHECK PHASE VERDICT WHY, for the run as it is.
+says() {
+	got=$(col "$2" "$3" "verdict why")
+	case $got in
+	"$4 "*"$5"*) result 0 "$1" ;;
+	*) echo "# $got"; result 1 "$1" ;;
+	esac
+}
+all='expected measured error_ratio tolerance_ratio verdict'
+
+run
+ok 'all is well'        'ns-check run && [ -z "$(ns-check run 2>&1 >out)" ]'
+is 'every check speaks' 'gate sentinel witness predicted_read predicted_write steps hit_ratio missing sampled kernels read_ceiling flop_ceiling canary profiled_time footprint' \
+    "ns-check run | sed 1d | cut -f 1 | cut -d . -f 1 | uniq | paste -s -d ' '"
+is 'decode, read'       '2100 2110.5 0.005 0.01 pass'       "col predicted_read decode '$all'"
+is 'prefill, read'      '10000 10000 0 0.02 pass'           "col predicted_read prefill '$all'"
+# 10 bytes of 2100 that move.
+is 'decode, write'      '100 110 0.0047619047619 0.01 pass' "col predicted_write decode '$all'"
+is 'decode, steps'      '2 2 0 NA pass'                     "col steps decode '$all'"
+is 'gate'               '100 99 -0.01 0.01 pass'            "col gate.copy.memory.write NA '$all'"
+is 'sentinel'           '0 0 0 NA pass'                     "col sentinel.peer decode '$all'"
+# Witness: 1071 of 1000 + 20, 5 % more.
+is 'witness'            '1020 1071 0.05 0.05 pass'          "col witness.miss decode '$all'"
+is 'missing'            '0 0 0 NA pass'                     "col missing NA '$all'"
+# 10000 bytes and 40000 flop in 1000 ns; 2100 and 4200 in 200 ns.
+is 'read ceiling'       '20000000000 10000000000 -0.5 0.05 pass' "col read_ceiling prefill '$all'"
+is 'flop ceiling'       '100000000000 21000000000 -0.79 0.05 pass' "col flop_ceiling decode '$all'"
+is 'canary'             '50 48 -0.04 0.05 pass'             "col canary.canary_gemv_bytes_per_s NA '$all'"
+is 'profiled time'      '200 210 0.05 0.1 pass'             "col profiled_time decode '$all'"
+is 'footprint'          '1000 1100 0.1 0.25 pass'           "col footprint.process NA '$all'"
+says 'nothing was sampled' sampled NA na 'both sampled (nsys) and replayed (ncu)'
+says 'nothing was replayed' kernels decode na 'ncu has nothing of it'
+is 'source'             cg 'col predicted_read decode source'
+
+# What is absent is said; the others are judged all the same.
+for f in readset.tsv steps.tsv hierarchy.tsv baseline.tsv ceilings.kv gate.tsv terms.tsv \
+    canary-before.kv canary-after.kv footprint.tsv timeline.tsv model.kv; do
+	run; rm run/$f
+	ok "without $f"   "ns-check run | awk -F '\t' '\$8 == \"na\" && \$9 == \"$f is not there\"' | grep -q ."
+done
+rm -rf run; mkdir run
+is 'an empty directory' 15 "ns-check run | grep -c 'na	.* is not there'"
+run; rm run/platform.kv
+is 'without platform.kv the tolerances are the usual ones' '0.01 0.02' 'echo $(col predicted_read decode tolerance_ratio) $(col predicted_read prefill tolerance_ratio)'
+
+# Physics.  A layer less in the prediction: 900 instead of 1100 in step 1.
+run; sed -i 's/^decode	1	q	900/decode	1	q	700/' run/readset.tsv
+exits 1 'a prediction that lacks a layer' 'ns-check run' 'predicted_read: fail: decode: memory delivers 11.1 % more than the checkpoint says must be read: weights are read again'
+is 'and the table is whole' 15 "ns-check run 2>err | sed 1d | cut -f 1 | cut -d . -f 1 | uniq | wc -l | tr -d ' '"
+is 'the others still pass' 1 "ns-check run 2>err | grep -c '	fail	'"
+run; sed -i 's/10000	400	10400/9700	400	10100/' run/steps.tsv
+exits 1 'less than predicted' 'ns-check run' 'predicted_read: fail: prefill: memory delivers 3 % less than the checkpoint says must be read: a layer or tensor is predicted and not executed'
+echo write_allocate=1 >>run/platform.kv; sed -i 's/9700/10400/' run/steps.tsv
+is 'a line is fetched to be written' '10400 10400 0 0.02 pass' "col predicted_read prefill '$all'"
+run; sed -i 's/n_experts=0/n_experts=4/' run/model.kv
+is 'experts: their tolerance' '0.05 0.05' 'echo $(col predicted_read decode tolerance_ratio) $(col predicted_read prefill tolerance_ratio)'
+run; sed -i 's/400	10400/700	10700/' run/steps.tsv
+says 'writes only warn' predicted_write prefill warn 'memory takes 3 % more than predicted, of all that moves: activations leave the caches'
+ok 'and a warning is no failure' 'ns-check run'
+run; sed -i 's/bytes=100$/bytes=5000/' run/platform.kv
+says 'fits into the cache' predicted_read decode na 'what a step needs (1050 bytes) fits into the last level of cache (5000)'
+says 'prefill does not'  predicted_read prefill pass 'memory delivers'
+run; sed -i '3,4s/decode	\([01]\)	memory	[0-9.]*/decode	\1	memory	NA/' run/steps.tsv
+says 'not measured'     predicted_read decode na 'what memory delivers was not measured'
+run; sed -i '/^decode	1/d' run/readset.tsv
+says 'another workload' predicted_read decode na 'readset.tsv has 1 of the 2 measured steps'
+run; sed '1s/.*/phase	step	rung	read_bytes	write_bytes	bytes	hit_ratio	n_tokens	n_missing	n_total	source/' run/hierarchy.tsv >run/steps.tsv
+is 'measured as a whole' '2100 2110.5 0.005 0.01 pass' "col predicted_read decode '$all'"
+says 'as a whole: steps' steps decode pass 'measured as a whole'
+
+# Steps.
+run; sed -i '/^decode	1/d' run/steps.tsv
+is 'only steps in both are compared' '1000 1005 0.005 0.01 pass' "col predicted_read decode '$all'"
+says 'fewer steps'      steps decode warn '1 of 2 steps were measured: bytes are of the first 1'
+args='-s 1'; says 'as many as asked for' steps decode pass 'every step that was to be measured was'
+args='-s 2'; says 'fewer than asked for' steps decode fail 'the capture ended early'; args=
+run; sed -i '/^decode	0/d' run/steps.tsv
+says 'a gap'            steps decode fail 'the last of them is 1: some in between are absent'
+run; sed -i '/^prefill/d' run/steps.tsv
+says 'a phase is absent' steps prefill fail 'prefill was not measured by cg'
+run; sed -i '2,$d' run/steps.tsv
+says 'nothing'          steps NA fail 'nothing was measured at memory'
+
+# Counts.
+run; sed -i 's/99	-0.01	0.01	pass/50	-0.5	0.01	fail/' run/gate.tsv
+exits 1 'gate'          'ns-check run' 'gate.copy.memory.write: fail: kernel copy, whose traffic is known, shows 50 % too few bytes in direction write at memory'
+run; sed -i 's/99	-0.01	0.01	pass/NA	NA	0.01	fail/' run/gate.tsv
+exits 1 'gate: not measured' 'ns-check run' 'kernel copy: no write bytes of memory were measured'
+run; sed -i 's/peer	0/peer	7/' run/terms.tsv
+exits 1 'sentinel'      'ns-check run' 'sentinel.peer: fail: peer must be 0 and is 7 in decode'
+run; sed -i 's/peer	0/peer	NA/; s/1071/2040/' run/terms.tsv
+says 'sentinel: not measured' sentinel.peer decode na 'peer was not measured'
+says 'witness: another sum' witness.miss decode warn 'bytes of memory, read, by another counter: 100 % more; the gate decides'
+run; sed -i '2,$d' run/terms.tsv run/gate.tsv
+says 'no sentinel'      sentinel NA na 'names no sentinel'
+says 'no witness'       witness NA na 'names no witness'
+says 'no gate'          gate NA na 'gate.tsv has no rows'
+run; sed -i 's/0.5	8/1.25	8/' run/hierarchy.tsv
+exits 1 'hit ratio'     'ns-check run' 'hit_ratio.l2: fail: prefill: l2 hits 1.25 of its requests'
+run; sed -i '5s/0	8	cg/3	8	cg/' run/hierarchy.tsv
+is 'missing: a row'     '0 3 NA NA warn' "col missing.memory decode '$all'"
+says 'missing: said'    missing.memory decode warn '3 of 8 values at memory are missing: its figures are sums of the rest, and too small'
+run; sed '1!s/cg$/ncu/' run/steps.tsv >a; sed '1d;s/cg$/nsys/;s/1055/1300/' run/steps.tsv >b; cat a b >run/steps.tsv
+says 'sampled and replayed' sampled prefill pass 'samples show 0 % more memory bytes than replay'
+says 'sampled, not as replayed' sampled decode warn 'samples show 11 % more memory bytes than replay: other work'
+run; sed -i 's/^cg/ncu/' run/terms.tsv
+says 'kernels'          kernels decode pass 'ncu replayed each kernel that nsys saw'
+sed -i 's/4$/3/' run/terms.tsv
+says 'kernels, not as many' kernels decode warn 'nsys saw 4 kernels, ncu replayed 3'
+sed -i 's/3$/2/' run/terms.tsv
+says 'kernels, by ranges' kernels decode na 'by ranges, not by kernels'
+
+# Speed.
+run; sed -i 's/90$/9/;s/110$/11/' run/baseline.tsv
+exits 1 'above the read ceiling' 'ns-check run' 'read_ceiling: fail: decode: its bytes over its time are 425 % above the memory read ceiling'
+exits 1 'above the GEMM ceiling' 'ns-check run' 'flop_ceiling: fail: decode: works 110 % above the f32 GEMM ceiling'
+run; sed -i 's/=250/=263/' run/ceilings.kv
+says 'a small working set' read_ceiling decode na 'a step reads 1050 bytes, which is less than 4 times the last level of cache (263)'
+run; sed -i '/last/d;/gemm/d' run/ceilings.kv
+says 'an unknown cache' read_ceiling decode na 'ceilings.kv has no last_level_bytes'
+says 'no GEMM ceiling'  flop_ceiling decode na 'ceilings.kv has no gemm_f32_flop_per_s'
+run; sed -i '/decode	1/d' run/baseline.tsv
+says 'a step without a time' read_ceiling decode na 'the baseline has no repeat with all of its steps'
+run; sed -i 's/=48/=47/' run/canary-after.kv
+says 'canary'           canary.canary_gemv_bytes_per_s NA warn 'canary_gemv_bytes_per_s fell by 6 % during the run: every speed in it is inconclusive'
+sed -i '/gemv/d' run/canary-after.kv
+says 'canary: once only' canary.canary_gemv_bytes_per_s NA na 'was not measured both times'
+run; sed -i 's/1050/1500/' run/timeline.tsv
+says 'slow under the profiler' profiled_time prefill warn 'took 50 % longer under the profiler than alone: shares of its time hold'
+run; sed -i 's/1100$/2000/' run/footprint.tsv
+says 'footprint'        footprint.process NA warn 'at its peak the process shows 100 % more than the worker asked for: memory of the runtime'
+sed -i 's/driver	NA/driver	1000/' run/footprint.tsv
+is 'the driver knows better' '1000 1000 0 0.25 pass' "col footprint.driver NA '$all'"
+
+# Bad input.
+exits 2 'no operand'        'ns-check'                       'usage: ns-check'
+exits 2 'no such directory' 'ns-check norun'                 'norun: No such file'
+exits 2 'not a directory'   'ns-check err'                   'err: not a directory'
+exits 2 'bad option'        'ns-check -s x run'              "--steps: not a count: 'x'"
+run
+exits 2 'full disk'         'ns-check run >/dev/full'        'stdout: No space left'
+for f in readset steps hierarchy baseline gate terms footprint timeline; do
+	run; : >run/$f.tsv
+	exits 2 "$f: empty"       'ns-check run' "run/$f.tsv: empty: no header line"
+	run; echo x >>run/$f.tsv
+	exits 2 "$f: ragged row"  'ns-check run' "run/$f.tsv:"
+	run; printf x >>run/$f.tsv
+	exits 2 "$f: cut"         'ns-check run' 'last line cut short'
+	run; sed -i '1s/^[a-z_]*/other/' run/$f.tsv
+	[ $f = footprint ] || exits 2 "$f: a column is missing" 'ns-check run' "run/$f.tsv: no column '"
+done
+run; sed -i '2s/-\{0,1\}[0-9.]*	0	0.01/x	0	0.01/' run/gate.tsv
+exits 2 'gate: bad number'  'ns-check run' "run/gate.tsv:2: measured_bytes: not a number: 'x'"
+run; sed -i 's/pass/good/' run/gate.tsv
+exits 2 'gate: bad verdict' 'ns-check run' "run/gate.tsv:2: verdict: unknown verdict 'good'"
+run; echo x >>run/platform.kv
+exits 2 'platform.kv: not a setting' 'ns-check run' "run/platform.kv:5: not name=value: 'x'"
+done_testing

@@ -1,0 +1,349 @@
+/* counts.c: is what was counted to be trusted? */
+#include <math.h>
+
+#include "check.h"
+
+/* Rows that ns-calib has judged already. */
+void
+check_gate(struct run *r)
+{
+	char *path = run_path(r, "gate.tsv"), *part, by[32];
+	struct tsv t;
+	size_t n = 0;
+
+	tsv_open(&t, path);
+	size_t kernel = tsv_col(&t, "kernel"), rung = tsv_col(&t, "rung");
+	size_t direction = tsv_col(&t, "direction"), source = tsv_col(&t, "source");
+	size_t expected = tsv_col(&t, "expected_bytes");
+	size_t measured = tsv_col(&t, "measured_bytes");
+	size_t error = tsv_col(&t, "error_ratio"), verdict = tsv_col(&t, "verdict");
+	size_t tolerance = tsv_col(&t, "tolerance_ratio");
+
+	for (; tsv_next(&t); n++) {
+		struct finding f;
+		enum verdict v = PASS;
+
+		part = xasprintf("%s.%s.%s", tsv_text(&t, kernel),
+		    tsv_text(&t, rung), tsv_text(&t, direction));
+		f = finding(part, NULL, tsv_text(&t, source),
+		    tsv_num(&t, expected), tsv_num(&t, measured),
+		    tsv_num(&t, tolerance));
+		f.error = tsv_num(&t, error);
+		while (verdict_name[v] != NULL &&
+		    strcmp(verdict_name[v], t.val[verdict]) != 0)
+			v++;
+		if (verdict_name[v] == NULL)
+			tsv_die(&t, verdict, "unknown verdict '%s'", t.val[verdict]);
+		if (v == PASS)
+			found(r, &f, v, "a kernel of known traffic moved what it must");
+		else if (v == NOT_JUDGED || isnan(f.error))
+			found(r, &f, v, "kernel %s: no %s bytes of %s were measured",
+			    t.val[kernel], t.val[direction], t.val[rung]);
+		else
+			found(r, &f, v, "kernel %s, whose traffic is known, shows "
+			    "%s too %s bytes in direction %s at %s: on this "
+			    "machine these counters are not the bytes, so no "
+			    "figure made from them is to be used",
+			    t.val[kernel], percent(f.error, by),
+			    f.error < 0 ? "few" : "many", t.val[direction],
+			    t.val[rung]);
+		free(part);
+	}
+	if (n == 0)
+		nothing_found(r, "gate.tsv has no rows");
+	tsv_close(&t);
+	free(path);
+}
+
+/* A row of terms.tsv; the texts live as long as the row. */
+struct term {
+	const char *source, *phase, *role, *quantity, *rung, *direction, *metric;
+	double	 value;
+};
+struct terms {
+	char	*path;
+	struct tsv t;
+	size_t	 col[7], value;
+};
+
+static void
+terms_open(const struct run *r, struct terms *s)
+{
+	static const char *const names[] = { "source", "phase", "role",
+		"quantity", "rung", "direction", "metric" };
+
+	s->path = run_path(r, "terms.tsv");
+	tsv_open(&s->t, s->path);
+	for (size_t i = 0; i < 7; i++)
+		s->col[i] = tsv_col(&s->t, names[i]);
+	s->value = tsv_col(&s->t, "value");
+}
+
+static bool
+terms_next(struct terms *s, struct term *m)
+{
+	if (!tsv_next(&s->t))
+		return false;
+	*m = (struct term){ tsv_text(&s->t, s->col[0]),
+	    tsv_text(&s->t, s->col[1]), tsv_text(&s->t, s->col[2]),
+	    tsv_text(&s->t, s->col[3]), tsv_text(&s->t, s->col[4]),
+	    tsv_text(&s->t, s->col[5]), tsv_text(&s->t, s->col[6]),
+	    tsv_num(&s->t, s->value) };
+	return true;
+}
+
+static void
+terms_close(struct terms *s)
+{
+	tsv_close(&s->t);
+	free(s->path);
+}
+
+void
+check_sentinel(struct run *r)
+{
+	struct terms s;
+	struct term m;
+	size_t n = 0;
+
+	terms_open(r, &s);
+	while (terms_next(&s, &m)) {
+		struct finding f = finding(m.metric, m.phase, m.source, 0,
+		    m.value, NAN);
+
+		if (strcmp(m.role, "sentinel") != 0)
+			continue;
+		n++;
+		if (isnan(m.value))
+			found(r, &f, NOT_JUDGED, "%s was not measured", m.metric);
+		else if (m.value == 0)
+			found(r, &f, PASS, "nothing went where nothing may go");
+		else
+			found(r, &f, FAIL, "%s must be 0 and is %.12g in %s: %s "
+			    "go a way that the platform's registry does not "
+			    "know, so its sums are too small; is this the "
+			    "platform of that machine?", m.metric, m.value,
+			    m.phase, m.quantity);
+	}
+	if (n == 0)
+		nothing_found(r, "the platform's registry names no sentinel");
+	terms_close(&s);
+}
+
+/* What a witness testifies to: the same quantity from its value metrics. */
+static double
+value_of(const struct run *r, const struct term *w)
+{
+	struct terms s;
+	struct term m;
+	double sum = 0;
+	bool any = false;
+
+	terms_open(r, &s);
+	while (terms_next(&s, &m))
+		if (strcmp(m.role, "value") == 0 &&
+		    strcmp(m.source, w->source) == 0 &&
+		    strcmp(m.phase, w->phase) == 0 &&
+		    strcmp(m.quantity, w->quantity) == 0 &&
+		    strcmp(m.rung, w->rung) == 0 &&
+		    strcmp(m.direction, w->direction) == 0) {
+			sum += m.value;
+			any = true;
+		}
+	terms_close(&s);
+	return any ? sum : NAN;
+}
+
+void
+check_witness(struct run *r)
+{
+	struct terms s;
+	struct term m;
+	size_t n = 0;
+	char by[32];
+
+	terms_open(r, &s);
+	while (terms_next(&s, &m)) {
+		struct finding f;
+		enum verdict v;
+
+		if (strcmp(m.role, "witness") != 0)
+			continue;
+		n++;
+		f = finding(m.metric, m.phase, m.source, value_of(r, &m),
+		    m.value, 0.05);
+		v = judge(&f, WARN);
+		if (v == NOT_JUDGED)
+			found(r, &f, v, "the witness or what it witnesses was not "
+			    "measured, or is none");
+		else
+			found(r, &f, v, "%s of %s, %s, by another counter: %s %s%s",
+			    m.quantity, m.rung, m.direction, percent(f.error, by),
+			    f.error < 0 ? "less" : "more", v == PASS ? "" :
+			    "; the gate decides which of the two is right");
+	}
+	if (n == 0)
+		nothing_found(r, "the platform's registry names no witness");
+	terms_close(&s);
+}
+
+void
+check_hit_ratio(struct run *r)
+{
+	struct finding none = finding(NULL, NULL, NULL, 0, 0, NAN);
+	size_t n = 0, n_bad = 0;
+
+	for (size_t i = 0; i < r->hierarchy.n; i++) {
+		const struct level *l = &r->hierarchy.row[i];
+		struct finding f = finding(l->rung, l->phase, l->source, NAN,
+		    l->hit_ratio, NAN);
+
+		n += isnan(l->hit_ratio) ? 0 : 1;
+		if (isnan(l->hit_ratio) || (l->hit_ratio >= 0 && l->hit_ratio <= 1))
+			continue;
+		n_bad++;
+		found(r, &f, FAIL, "%s: %s hits %.6g of its requests: hits and "
+		    "requests were counted in different passes or replays of "
+		    "work that varies, or the registry pairs what does not "
+		    "belong together", l->phase, l->rung, l->hit_ratio);
+	}
+	if (n == 0)
+		nothing_found(r, "no hit ratio was measured");
+	else if (n_bad == 0)
+		found(r, &none, PASS, "%zu hit ratios lie between 0 and 1", n);
+}
+
+void
+check_missing(struct run *r)
+{
+	struct finding none = finding(NULL, NULL, NULL, 0, 0, NAN);
+	size_t n_bad = 0;
+	double total = 0;
+
+	for (size_t i = 0; i < r->hierarchy.n; i++) {
+		const struct level *l = &r->hierarchy.row[i];
+		struct finding f = finding(l->rung, l->phase, l->source, 0,
+		    (double)l->n_missing, NAN);
+
+		total += (double)l->n_total;
+		if (l->n_missing == 0)
+			continue;
+		n_bad++;
+		found(r, &f, WARN, "%s: %llu of %llu values at %s are missing: "
+		    "%s; ns-rollup names them", l->phase,
+		    (unsigned long long)l->n_missing,
+		    (unsigned long long)l->n_total, l->rung,
+		    l->n_missing == l->n_total ? "it was not measured" :
+		    "its figures are sums of the rest, and too small");
+	}
+	if (total == 0)
+		nothing_found(r, "the hierarchy is empty");
+	else if (n_bad == 0)
+		found(r, &none, PASS, "all %.12g needed values were measured",
+		    total);
+}
+
+static void
+judge_sampled(struct run *r, const struct measured *ncu, const struct measured *nsys)
+{
+	struct finding f = finding(NULL, ncu->phase, nsys->source, ncu->bytes,
+	    nsys->bytes, 0.05);
+	enum verdict v = judge(&f, WARN);
+	char by[32];
+
+	if (v == NOT_JUDGED)
+		found(r, &f, v, "%s: the bytes of one of the two are missing",
+		    ncu->phase);
+	else
+		found(r, &f, v, "%s: samples show %s %s memory bytes than replay%s",
+		    ncu->phase, percent(f.error, by),
+		    f.error < 0 ? "fewer" : "more", v == PASS ? "" :
+		    ": other work in the window, samples that overflowed, or a "
+		    "replay with flushed caches");
+}
+
+/* What the GPU's samples say against what its replay says. */
+void
+check_sampled(struct run *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_memory; i++)
+		for (size_t j = 0; j < r->n_memory; j++) {
+			const struct measured *a = &r->memory[i], *b = &r->memory[j];
+
+			if (strcmp(a->source, "ncu") != 0 ||
+			    strcmp(b->source, "nsys") != 0 ||
+			    strcmp(a->phase, b->phase) != 0 ||
+			    a->n_steps != b->n_steps)
+				continue;
+			n++;
+			judge_sampled(r, a, b);
+		}
+	if (n == 0)
+		nothing_found(r, "no phase whose memory bytes were both sampled "
+		    "(nsys) and replayed (ncu)");
+}
+
+/* How many launches the counters of ncu have in a phase; 0: none. */
+static uint64_t
+n_replayed(const struct run *r, const char *phase)
+{
+	char *path = run_path(r, "terms.tsv");
+	uint64_t n = 0;
+	struct tsv t;
+
+	tsv_open(&t, path);
+	size_t source = tsv_col(&t, "source"), name = tsv_col(&t, "phase");
+	size_t total = tsv_col(&t, "n_total");
+
+	while (tsv_next(&t))
+		if (strcmp(t.val[source], "ncu") == 0 &&
+		    strcmp(t.val[name], phase) == 0)
+			n = tsv_count(&t, total);
+	tsv_close(&t);
+	free(path);
+	return n;
+}
+
+static void
+judge_kernels(struct run *r, const char *phase, uint64_t n, uint64_t n_steps)
+{
+	uint64_t replayed = n_replayed(r, phase);
+	struct finding f = finding(NULL, phase, "ncu", (double)n,
+	    (double)replayed, NAN);
+
+	if (replayed == 0 || replayed <= n_steps)
+		found(r, &f, NOT_JUDGED, "%s: ncu has %s", phase, replayed == 0 ?
+		    "nothing of it" : "replayed it by ranges, not by kernels");
+	else if (replayed == n)
+		found(r, &f, PASS, "%s: ncu replayed each kernel that nsys saw",
+		    phase);
+	else
+		found(r, &f, WARN, "%s: nsys saw %llu kernels, ncu replayed %llu: "
+		    "a filter left some out, or the two runs were not alike",
+		    phase, (unsigned long long)n, (unsigned long long)replayed);
+}
+
+void
+check_kernels(struct run *r)
+{
+	static const char *const phases[] = { "prefill", "decode" };
+	char *path = run_path(r, "timeline.tsv");
+	uint64_t n[2] = { 0 }, n_steps[2] = { 0 };
+	struct tsv t;
+
+	tsv_open(&t, path);
+	size_t phase = tsv_col(&t, "phase"), kernels = tsv_col(&t, "n_kernels");
+
+	while (tsv_next(&t))
+		for (size_t i = 0; i < 2; i++)
+			if (strcmp(t.val[phase], phases[i]) == 0) {
+				n[i] += tsv_count(&t, kernels);
+				n_steps[i]++;
+			}
+	tsv_close(&t);
+	free(path);
+	for (size_t i = 0; i < 2; i++)
+		judge_kernels(r, phases[i], n[i], n_steps[i]);
+}
