@@ -4,6 +4,7 @@
 #	make test		test them; needs no GPU and no network
 #	make lint		static checks and the manual pages
 #	make sanitize		the tests again under ASan and UBSan
+#	make bench		speed, as ratios within one run
 #	make install		into DESTDIR PREFIX
 #	make -f mk/run.mk MODEL=tiny	the main job: from checkpoint to report
 
@@ -33,6 +34,7 @@ all: $(tools:%=build/%)
 
 include mk/build.mk
 include mk/check.mk
+include mk/bench.mk
 
 .PHONY: help
 help:

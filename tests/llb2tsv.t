@@ -47,7 +47,7 @@ exits 2 'not a pair'   'pp | llb2tsv --where threads'   'not KEY=VALUE'
 
 # ---- refused
 exits 2 'another mean'      'pp | sed "s/750/751/" | llb2tsv'  'avg_ts: 751.000000, but the samples make it 750.000000'
-exits 2 'no samples'        'pp | sed s/samples_ns/samples/ | llb2tsv' 'entry 0: no samples_ns'
+exits 2 'no samples'        'pp | sed s/samples_ns/samples/ | llb2tsv' 'entry 0: samples_ns: missing'
 exits 2 'empty samples'     'entry 5 0 "" 1 | llb2tsv'         'samples_ns: no repetition in it'
 exits 2 'a sample of zero'  'entry 5 0 0 1 | llb2tsv'          'samples_ns: not a duration'
 exits 2 'a broken sample'   'entry 5 0 1.5 1 | llb2tsv'        'samples_ns: not a duration'
@@ -56,8 +56,8 @@ exits 2 'negative tokens'   'entry -1 0 5 1 | llb2tsv'         'n_prompt: not a 
 exits 2 'text for tokens'   'entry \"5\" 0 5 1 | llb2tsv'      'n_prompt: not a count'
 exits 2 'too many tokens'   'entry 9223372036854775807 9223372036854775807 5 1 | llb2tsv' 'no tokens to time'
 exits 2 'a key twice'       'pp "\"n_gen\": 1, " | llb2tsv'    'duplicate'
-exits 2 'a wrapper'         '{ printf "{\"mode\": \"pp\", \"bench_raw\": "; pp | tr -d "\n"; echo "}"; } | llb2tsv' "lies under 'bench_raw': jq -c '.bench_raw'"
-exits 2 'a wrapper of an array' '{ printf "{\"runs\": ["; pp | tr -d "\n"; echo "]}"; } | llb2tsv' "lies under 'runs'"
+exits 2 'a wrapper'         '{ printf "{\"mode\": \"pp\", \"bench_raw\": "; pp | tr -d "\n"; echo "}"; } | llb2tsv' "bench_raw: llama-bench's own object lies under it: jq -c '.bench_raw'"
+exits 2 'a wrapper of an array' '{ printf "{\"runs\": ["; pp | tr -d "\n"; echo "]}"; } | llb2tsv' "runs: llama-bench's own object"
 exits 2 'an array cut short' '{ pp; tg; } | array | head -n -1 | llb2tsv' 'not JSON, or cut short'
 exits 2 'a line cut short'  'pp | head -c 60 | llb2tsv'        'last line cut short'
 exits 2 'no newline is no cut' 'pp | head -c -2 | llb2tsv'     'last line cut short'

@@ -19,7 +19,7 @@ for f in "$shared"/captures/llama_bench/* "$shared"/public/llama_bench/*; do
 	name=${f##*/}
 	case $name in
 	*_results.jsonl)
-		exits 2 "$name" "llb2tsv '$f'" "llama-bench's own object lies under 'bench_raw'" ;;
+		exits 2 "$name" "llb2tsv '$f'" "bench_raw: llama-bench's own object lies under it" ;;
 	*)
 		is "$name: repetitions" "$(samples "$f")" "llb2tsv --all '$f' | tail -n +2 | wc -l"
 		is "$name: speeds"      "$(stated "$f")"  "speeds '$f'" ;;

@@ -53,8 +53,9 @@ struct bench {
 _Noreturn static void
 bad(const struct bench *b, uint64_t no, const char *key, const char *what)
 {
-	errx(NS_TROUBLE, "%s: entry %llu: %s: %s", b->path, (unsigned long long)no,
-	    key, what);
+	char *safe = terminal_safe(xasprintf("%s: %s", key, what));
+
+	errx(NS_TROUBLE, "%s: entry %llu: %s", b->path, (unsigned long long)no, safe);
 }
 
 static uint64_t
@@ -134,12 +135,15 @@ add(struct bench *b, json_t *o, uint64_t no)
 	if (!json_is_object(o))
 		errx(NS_TROUBLE, "%s: entry %llu: not an object: not llama-bench's JSON",
 		    b->path, (unsigned long long)no);
-	if (samples == NULL && (key = wrapped(o)) != NULL)
-		errx(NS_TROUBLE, "%s: entry %llu: llama-bench's own object lies under '%s': "
-		    "jq -c '.%s' FILE | llb2tsv", b->path, (unsigned long long)no, key, key);
+	if (samples == NULL && (key = wrapped(o)) != NULL) {
+		char *what = xasprintf("llama-bench's own object lies under it: "
+		    "jq -c '.%s' FILE | llb2tsv", key);
+
+		bad(b, no, key, what);
+	}
 	if (json_object_get(o, "n_prompt") == NULL || samples == NULL)
-		errx(NS_TROUBLE, "%s: entry %llu: no %s: not an entry of llama-bench's", b->path,
-		    (unsigned long long)no, samples == NULL ? "samples_ns" : "n_prompt");
+		bad(b, no, samples == NULL ? "samples_ns" : "n_prompt",
+		    "missing: not an entry of llama-bench's");
 	e.n_prompt = count(b, &e, "n_prompt");
 	e.n_gen = count(b, &e, "n_gen");
 	if (json_object_get(o, "n_depth") != NULL)
@@ -169,14 +173,14 @@ static const struct {
 };
 
 _Noreturn static void
-not_json(const struct bench *b, uint64_t line, const char *text, const json_error_t *je)
+not_json(const struct bench *b, uint64_t line, const char *text, json_error_t *je)
 {
 	for (size_t i = 0; others[i].begin != NULL; i++)
 		if (strncmp(text, others[i].begin, strlen(others[i].begin)) == 0)
 			errx(NS_TROUBLE, "%s: %s", b->path, others[i].what);
 	if (je != NULL)
 		errx(NS_TROUBLE, "%s:%llu:%d: not JSON, or cut short: %s", b->path,
-		    (unsigned long long)line, je->column, je->text);
+		    (unsigned long long)line, je->column, terminal_safe(je->text));
 	errx(NS_TROUBLE, "%s:%llu: not JSON: llama-bench -o json (without 2>&1)", b->path,
 	    (unsigned long long)line);
 }

@@ -11,6 +11,8 @@
 
 #include "ncu/ncu.h"
 
+enum { BUFFER = 1 << 16 };
+
 enum { OPT_METRICS = 256, OPT_PAGE, OPT_PARTIAL };
 static const struct opt opts[] = {
 	{ 'p', "phase", "PHASE", "of launches outside any named range: prefill, decode, decode.N" },
@@ -175,16 +177,14 @@ line(struct ncu *u, const char *s, size_t len)
 		len -= 3;
 	}
 	u->whole = s[len - 1] == '\n' || s[len - 1] == '"';
-	if (u->mid) {
+	if (u->mid || (u->col != NULL && len > 1 && s[0] == '"' &&
+	    (s[1] == '"' || (s[1] >= '0' && s[1] <= '9')))) {
 		feed(u, s, len);
 	} else if ((h = memmem(s, len, begin, sizeof begin - 1)) != NULL) {
 		if (h != s)
 			talk_line(&u->talk, s, (size_t)(h - s));
 		drop_columns(u);
 		feed(u, h, len - (size_t)(h - s));
-	} else if (u->col != NULL && len > 1 && s[0] == '"' &&
-	    (s[1] == '"' || (s[1] >= '0' && s[1] <= '9'))) {
-		feed(u, s, len);
 	} else if (u->col != NULL && memmem(s, len, "\",\"", 3) != NULL) {
 		bad(u, "a piece of a row: the file is damaged here", "");
 	} else
@@ -226,6 +226,7 @@ ncu2tsv(struct ncu *u, const char *path, bool partial)
 	if (csv_init(&u->csv, CSV_STRICT | CSV_STRICT_FINI) != 0)
 		errx(NS_TROUBLE, "libcsv");
 	out_open(&u->out, NULL);
+	setvbuf(u->out.fp, NULL, _IOFBF, BUFFER);
 	launches_open(u);
 	out_head(&u->out, tool.out);
 	while ((s = lines_next(&u->in, &len)) != NULL)

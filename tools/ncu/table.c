@@ -16,15 +16,18 @@ static const char *const other_name[] = {
 void
 bad(const struct ncu *u, const char *what, const char *which)
 {
+	char *safe = terminal_safe(xstrdup(which));
+
 	errx(NS_TROUBLE, "%s:%llu: %s%s%s", u->in.path,
-	    (unsigned long long)u->in.no, what, *which != '\0' ? ": " : "", which);
+	    (unsigned long long)u->in.no, what, *safe != '\0' ? ": " : "", safe);
 }
 
 void
 bad_cell(const struct ncu *u, const char *metric, const char *what, const char *text)
 {
-	errx(NS_TROUBLE, "%s:%llu: %s: %s '%s'", u->in.path,
-	    (unsigned long long)u->in.no, metric, what, text);
+	char *safe = terminal_safe(xasprintf("%s: %s '%s'", metric, what, text));
+
+	errx(NS_TROUBLE, "%s:%llu: %s", u->in.path, (unsigned long long)u->in.no, safe);
 }
 
 char *
