@@ -26,6 +26,7 @@ tools := \
 	ns-rollup \
 	ns-roofline \
 	ns-synth \
+	ns-worker \
 	nsys2tsv \
 	yaml2kv \
 

@@ -1,0 +1,384 @@
+/*
+ * ns-worker: the process that the profilers wrap: a prefill, then one step a
+ * generated token.
+ *
+ * in   a checkpoint directory
+ * out  repeat  phase  step  n_tokens  start_ns  dur_ns
+ */
+#include <err.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "worker/worker.h"
+
+enum { OPT_PROFILE = 256, OPT_FOOTPRINT, OPT_ROUTING, OPT_DUMP_LOGITS,
+	OPT_DUMP_TOKENS, OPT_TOKENS };
+
+static const struct opt opts[] = {
+	{ 'm', "model", "DIR", "the checkpoint to run" },
+	{ 'd', "device", "NAME", "cpu (default) or cuda" },
+	{ 'p', "prompt-tokens", "N", "of each sequence (32)" },
+	{ 'g', "generate-tokens", "N", "decode steps, after the prefill's token (8)" },
+	{ 'B', "batch", "N", "sequences, each with its own prompt (1)" },
+	{ 'r', "repeats", "N", "measured (3)" },
+	{ 'w', "warmup", "N", "repeats before those (1)" },
+	{ 's', "seed", "N", "of the random prompt tokens (1)" },
+	{ OPT_PROFILE, "profile", NULL, "tell a profiler when the measured repeats run" },
+	{ OPT_FOOTPRINT, "footprint", "FILE", "write footprint.tsv" },
+	{ OPT_ROUTING, "routing", "FILE", "write routing.tsv" },
+	{ OPT_DUMP_LOGITS, "dump-logits", "FILE", "write them, raw" },
+	{ OPT_DUMP_TOKENS, "dump-tokens", "FILE", "write prompts and what was generated" },
+	{ OPT_TOKENS, "tokens", "FILE", "prompt token ids, instead of random ones" },
+	{ 0, NULL, NULL, NULL }
+};
+static const struct tool tool = {
+	.name = "ns-worker",
+	.purpose = "run a model: a prefill, then one step a generated token",
+	.operands = "",
+	.in = "a checkpoint directory",
+	.out = "repeat phase step n_tokens start_ns dur_ns",
+	.example = "ns-worker -m checkpoints/tiny -p 128 -g 32 >baseline.tsv",
+	.opts = opts,
+};
+
+static const struct backend *const backends[] = { &backend_cpu };
+
+struct options {
+	const char *model, *tokens, *footprint, *routing, *logits;
+	const char *dump_tokens;
+	const struct backend *backend;
+	struct plan plan;
+	uint64_t repeats, warmup, seed;
+	bool	 prompt_given;
+};
+
+struct timing {
+	uint64_t repeat, step, start_ns, dur_ns;
+	bool	 prefill;
+};
+
+struct run {
+	const struct options *o;
+	struct checkpoint checkpoint;
+	struct model model;
+	void	*engine;
+	uint32_t *prompt;		/* [prompt][batch] */
+	uint64_t start_ns, allocated;	/* bytes, weights included */
+	struct timing *timing;
+	size_t	 n_timing, cap_timing;
+	struct footprint *footprint;
+	size_t	 n_footprint, cap_footprint;
+	struct progress progress;
+	uint64_t done;			/* steps, for the progress line */
+};
+
+static const struct backend *
+find_backend(const char *name)
+{
+	for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
+		if (strcmp(name, backends[i]->name) == 0)
+			return backends[i];
+	if (strcmp(name, "cuda") == 0)
+		errx(NS_TROUBLE, "--device cuda: this ns-worker was built "
+		    "without a CUDA backend; use --device cpu");
+	errx(NS_TROUBLE, "--device: no backend '%s': cpu or cuda", name);
+}
+
+static uint64_t
+at_least_one(const char *name, const char *arg)
+{
+	uint64_t n = opt_count(name, arg);
+
+	if (n == 0)
+		errx(NS_TROUBLE, "--%s: at least 1", name);
+	return n;
+}
+
+static struct options
+parse(int argc, char **argv)
+{
+	struct options o = { .backend = &backend_cpu, .repeats = 3, .warmup = 1,
+	    .seed = 1, .plan = { .prompt = 32, .generate = 8, .batch = 1 } };
+	int ch;
+
+	while ((ch = tool_opt(&tool, argc, argv)) != -1)
+		switch (ch) {
+		case 'm': o.model = optarg; break;
+		case 'd': o.backend = find_backend(optarg); break;
+		case 'p':
+			o.plan.prompt = at_least_one("prompt-tokens", optarg);
+			o.prompt_given = true;
+			break;
+		case 'g':
+			o.plan.generate = opt_count("generate-tokens", optarg);
+			break;
+		case 'B': o.plan.batch = at_least_one("batch", optarg); break;
+		case 'r': o.repeats = at_least_one("repeats", optarg); break;
+		case 'w': o.warmup = opt_count("warmup", optarg); break;
+		case 's': o.seed = opt_count("seed", optarg); break;
+		case OPT_PROFILE: break;
+		case OPT_FOOTPRINT: o.footprint = optarg; break;
+		case OPT_ROUTING: o.routing = optarg; break;
+		case OPT_DUMP_LOGITS: o.logits = optarg; break;
+		case OPT_DUMP_TOKENS: o.dump_tokens = optarg; break;
+		case OPT_TOKENS: o.tokens = optarg; break;
+		default: tool_usage(&tool);
+		}
+	if (o.model == NULL || optind != argc)
+		tool_usage(&tool);
+	o.plan.keep_logits = o.logits != NULL;
+	o.plan.keep_routing = o.routing != NULL;
+	return o;
+}
+
+static void
+check_positions(const struct plan *p, const struct arch *a)
+{
+	uint64_t all;
+
+	if (!add_ok((uint64_t)p->prompt, (uint64_t)p->generate, &all) ||
+	    all > a->max_positions)
+		errx(NS_TROUBLE, "%zu prompt and %zu generated tokens: the "
+		    "model has %" PRIu64 " positions", p->prompt, p->generate,
+		    a->max_positions);
+}
+
+static void
+check_memory(const struct run *r)
+{
+	const uint64_t there = memory_available();
+
+	if (there != 0 && r->allocated > there)
+		errx(NS_TROUBLE, "%s needs %" PRIu64 " MiB, %" PRIu64 " of them "
+		    "weights; %" PRIu64 " MiB are available: take a smaller "
+		    "model, or fewer tokens or sequences", r->o->model,
+		    r->allocated >> 20, r->model.bytes >> 20, there >> 20);
+}
+
+/* Everything that must be ready before the first phase. */
+static void
+prepare(struct run *r, struct options *o)
+{
+	struct ids ids = { 0 };
+
+	r->o = o;
+	r->start_ns = now_ns();
+	marks_prepare();
+	checkpoint_open(&r->checkpoint, o->model);
+	checkpoint_map(&r->checkpoint);
+	model_open(&r->model, &r->checkpoint);
+	if (o->tokens != NULL) {
+		ids_read(&ids, o->tokens, r->model.vocab);
+		if (!o->prompt_given)
+			o->plan.prompt = ids.n;
+	}
+	check_positions(&o->plan, &r->checkpoint.arch);
+	if (!add_ok(r->model.bytes, o->backend->need(&r->model, &o->plan),
+	    &r->allocated))
+		r->allocated = UINT64_MAX;
+	check_memory(r);
+	r->prompt = o->tokens != NULL ?
+	    tokens_given(&o->plan, &ids, o->tokens) :
+	    tokens_random(&o->plan, r->model.vocab, o->seed);
+	free(ids.id);
+	r->engine = o->backend->open(&r->model, &o->plan);
+}
+
+static void
+sample(struct run *r)
+{
+	r->footprint = xgrow(r->footprint, &r->cap_footprint,
+	    r->n_footprint + 1, sizeof *r->footprint);
+	r->footprint[r->n_footprint++] =
+	    footprint_now(r->start_ns, r->allocated);
+}
+
+/* One phase step, timed and marked; step counts decodes from 0. */
+static void
+phase(struct run *r, struct timing t, bool mark)
+{
+	const struct backend *b = r->o->backend;
+
+	if (mark)
+		marks_open();
+	t.start_ns = now_ns();
+	if (t.prefill)
+		b->prefill(r->engine, r->prompt);
+	else
+		b->decode(r->engine, t.step);
+	t.dur_ns = now_ns() - t.start_ns;
+	if (mark)
+		marks_close(t.prefill ? "prefill" : "decode", t.step);
+	t.start_ns -= r->start_ns;
+	r->timing[r->n_timing++] = t;
+	if (!marks_on())
+		progress(&r->progress, ++r->done);
+}
+
+/* With a mark, nothing but the phases comes between start and stop. */
+static void
+repeat(struct run *r, uint64_t i, bool mark)
+{
+	const bool between = !mark || !marks_on();
+
+	r->timing = xgrow(r->timing, &r->cap_timing,
+	    r->n_timing + r->o->plan.generate + 1, sizeof *r->timing);
+	sample(r);
+	if (mark)
+		marks_start();
+	phase(r, (struct timing){ .repeat = i, .prefill = true }, mark);
+	if (between)
+		sample(r);
+	for (uint64_t s = 0; s < r->o->plan.generate; s++)
+		phase(r, (struct timing){ .repeat = i, .step = s }, mark);
+	if (mark)
+		marks_stop();
+	sample(r);
+}
+
+static void
+run(struct run *r)
+{
+	const struct options *o = r->o;
+
+	progress_start(&r->progress, "ns-worker", (o->warmup + o->repeats) *
+	    (1 + o->plan.generate));
+	for (uint64_t i = 0; i < o->warmup; i++)
+		repeat(r, i, false);
+	r->n_timing = r->n_footprint = 0;
+	for (uint64_t i = 0; i < o->repeats; i++)
+		repeat(r, i, i == 0);
+	progress_end(&r->progress);
+}
+
+static void
+write_baseline(const struct run *r)
+{
+	const struct plan *p = &r->o->plan;
+	struct out out;
+
+	out_open(&out, NULL);
+	out_head(&out, "repeat phase step n_tokens start_ns dur_ns");
+	for (size_t i = 0; i < r->n_timing; i++) {
+		const struct timing *t = &r->timing[i];
+
+		out_count(&out, t->repeat);
+		out_text(&out, t->prefill ? "prefill" : "decode");
+		out_count(&out, t->step);
+		out_count(&out, p->batch * (t->prefill ? p->prompt : 1));
+		out_count(&out, t->start_ns);
+		out_count(&out, t->dur_ns);
+		out_row(&out);
+	}
+	out_close(&out);
+}
+
+static void
+write_footprint(const struct run *r)
+{
+	struct out out;
+
+	out_open(&out, r->o->footprint);
+	out_head(&out, "time_ns source used_bytes");
+	for (size_t i = 0; i < r->n_footprint; i++) {
+		const struct footprint *f = &r->footprint[i];
+		const char *source[] = { "allocator", "process", "system" };
+		uint64_t used[] = { f->allocator, f->process, f->system };
+
+		for (size_t s = 0; s < sizeof used / sizeof *used; s++) {
+			out_count(&out, f->time_ns);
+			out_text(&out, source[s]);
+			if (used[s] != 0)
+				out_count(&out, used[s]);
+			else
+				out_na(&out);
+			out_row(&out);
+		}
+	}
+	out_close(&out);
+}
+
+static void
+write_routing(const struct run *r, const uint32_t *count)
+{
+	const size_t layers = r->model.n_layers, experts = r->model.experts;
+	struct out out;
+
+	out_open(&out, r->o->routing);
+	out_head(&out, "phase step layer expert n_tokens");
+	for (size_t i = 0; i < (1 + r->o->plan.generate) * layers * experts; i++) {
+		size_t step = i / experts / layers;
+
+		if (count[i] == 0)
+			continue;
+		out_text(&out, step == 0 ? "prefill" : "decode");
+		out_count(&out, step == 0 ? 0 : step - 1);
+		out_count(&out, i / experts % layers);
+		out_count(&out, i % experts);
+		out_count(&out, count[i]);
+		out_row(&out);
+	}
+	out_close(&out);
+}
+
+static void
+write_logits(const struct run *r, const float *logits)
+{
+	const struct plan *p = &r->o->plan;
+	struct out out;
+
+	out_open(&out, r->o->logits);
+	fwrite(logits, sizeof *logits,
+	    (1 + p->generate) * p->batch * r->model.vocab, out.fp);
+	out_close(&out);
+}
+
+static void
+write_tokens(const struct run *r, const uint32_t *generated)
+{
+	const struct plan *p = &r->o->plan;
+	struct out out;
+
+	out_open(&out, r->o->dump_tokens);
+	out_head(&out, "sequence position origin token");
+	for (size_t s = 0; s < p->batch; s++)
+		for (size_t i = 0; i < p->prompt + 1 + p->generate; i++) {
+			bool given = i < p->prompt;
+
+			out_count(&out, s);
+			out_count(&out, i);
+			out_text(&out, given ? "prompt" : "generated");
+			out_count(&out, given ? r->prompt[i * p->batch + s] :
+			    generated[(i - p->prompt) * p->batch + s]);
+			out_row(&out);
+		}
+	out_close(&out);
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct options o = parse(argc, argv);
+	struct run r = { 0 };
+	struct result result;
+
+	prepare(&r, &o);
+	run(&r);
+	result = o.backend->result(r.engine);
+	if (o.footprint != NULL)
+		write_footprint(&r);
+	if (o.routing != NULL)
+		write_routing(&r, result.routing);
+	if (o.logits != NULL)
+		write_logits(&r, result.logits);
+	if (o.dump_tokens != NULL)
+		write_tokens(&r, result.token);
+	write_baseline(&r);
+	o.backend->close(r.engine);
+	model_close(&r.model);
+	checkpoint_close(&r.checkpoint);
+	free(r.prompt);
+	free(r.timing);
+	free(r.footprint);
+	return NS_OK;
+}

@@ -1,0 +1,31 @@
+/* worker.h: what ns-worker does around a backend. */
+#ifndef WORKER_H
+#define WORKER_H
+
+#include "backend.h"
+
+/* Prompts, [prompt][batch]: random by seed, or out of a file. */
+uint32_t *tokens_random(const struct plan *, size_t vocab, uint64_t seed);
+struct ids {
+	uint32_t *id;
+	size_t	 n, cap;
+};
+void	ids_read(struct ids *, const char *path, size_t vocab);
+uint32_t *tokens_given(const struct plan *, const struct ids *, const char *path);
+
+/* Memory at one moment. */
+struct footprint {
+	uint64_t time_ns, allocator, process, system;	/* bytes */
+};
+struct footprint footprint_now(uint64_t start_ns, uint64_t allocator);
+uint64_t memory_available(void);			/* bytes; 0: not known */
+
+/* Phases for callgrind; nothing without valgrind. */
+bool	marks_on(void);
+void	marks_prepare(void);		/* before anything is allocated */
+void	marks_start(void);		/* the cache is empty, counting begins */
+void	marks_open(void);
+void	marks_close(const char *phase, size_t step);
+void	marks_stop(void);
+
+#endif
