@@ -87,13 +87,14 @@ is 'a model, settled by family and headers' \
     "for k in n_tensors n_files n_parameters tensor_bytes n_kv_heads head_dim max_positions norm_eps rope_theta rope dtype synthetic seed; do field small \$k; done | paste -sd' '"
 exits 2 'no such directory'  'ns-discover model nowhere'   "'nowhere': No such file"
 exits 2 'a file'             'ns-discover model want'      'not a directory'
-mkdir 'a b' empty bin gguf adapter shards
+mkdir 'a b' empty bin gguf adapter shards cache cache/snapshots
 exits 2 'a space in its path' 'ns-discover model "a b"'    "'a b': a ' ' in its path, which make cannot carry"
 exits 2 'an empty directory' 'ns-discover model empty'     'not a Hugging Face model'
 touch bin/pytorch_model.bin gguf/q.gguf adapter/adapter_config.json \
     adapter/adapter_model.safetensors shards/model-00001-of-00002.safetensors
 exits 2 'only .bin'          'ns-discover model bin'       'safe_serialization=True'
 exits 2 'a GGUF'             'ns-discover model gguf'      'GGUF'
+exits 2 'a cache'            'ns-discover model cache'     'the directory in its snapshots/'
 exits 2 'an adapter'         'ns-discover model adapter'   'merge_and_unload'
 exits 2 'shards, no index'   'ns-discover model shards'    'fetch the index too'
 exits 2 'what to write'      'ns-discover all small'       "'all': model or tensors was expected"

@@ -20,6 +20,7 @@ done
 embed=$((320 * 64)) attn=$((2 * 64 * 64 + 2 * 32 * 64)) ffn=$((3 * 160 * 64)) norms=128
 wide=$((2 * 128 * 64 + 2 * 64 * 64 + 2 * 32))
 while read -r name sum; do
+	# shellcheck disable=SC2004 # it is an expression, not a number
 	sum=$(($sum))
 	ok "$name: is made"      "ns-synth $name.kv $name"
 	is "$name: parameters"   "$sum $((4 * sum)) 1 7" "fields $name n_parameters tensor_bytes synthetic seed"

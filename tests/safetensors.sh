@@ -1,10 +1,14 @@
 # shellcheck shell=sh
 # Sourced by tests that need safetensors files, good and bad.
 
+# length N: the eight bytes before a header of N < 65536.
+# shellcheck disable=SC2059 # the format is made of octal escapes alone
+length() { printf "\\$(printf %03o $(($1 % 256)))\\$(printf %03o $(($1 / 256)))\0\0\0\0\0\0"; }
+
 # st HEADER BYTES: a file of that header and so many bytes of zeros.
 st() {
-	printf "\\$(printf %03o $((${#1} % 256)))\\$(printf %03o $((${#1} / 256 % 256)))"
-	printf '\0\0\0\0\0\0%s' "$1"
+	length ${#1}
+	printf %s "$1"
 	head -c "$2" /dev/zero
 }
 

@@ -77,6 +77,9 @@ refuse(const char *dir)
 		errx(NS_TROUBLE, "%s: only pickled weights (.bin), which are not "
 		    "read: convert them with transformers: "
 		    "save_pretrained(DIR, safe_serialization=True)", dir);
+	if (has(dir, "snapshots"))
+		errx(NS_TROUBLE, "%s: a model's place in the download cache: give "
+		    "the directory in its snapshots/", dir);
 	if (has_any(dir, ".gguf"))
 		errx(NS_TROUBLE, "%s: a GGUF model, which is not read: give a "
 		    "directory with config.json and model.safetensors", dir);
@@ -205,9 +208,10 @@ check_index(const struct checkpoint *c, json_t *map)
 			    "the index says %s", c->dir, name, t->name, file);
 		json_object_del(map, t->name);
 	}
-	json_object_foreach(map, name, j)
+	json_object_foreach(map, name, j) {
 		errx(NS_TROUBLE, "%s/%s: tensor '%s' is missing; the index says "
 		    "it is here", c->dir, json_string_value(j), name);
+	}
 }
 
 static void

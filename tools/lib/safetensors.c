@@ -236,7 +236,10 @@ safetensors_read(const char *path, size_t file, struct tensor_list *list,
 #ifdef FUZZ
 int	LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 
-/* The first two bytes are the size of the data, the rest the header. */
+/*
+ * clang -DFUZZ -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined with the lib
+ * makes a fuzzer.  The first two bytes are the data's size, the rest a header.
+ */
 int
 LLVMFuzzerTestOneInput(const uint8_t *in, size_t n)
 {
