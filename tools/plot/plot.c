@@ -51,6 +51,22 @@ si_axis(struct plot *p, const char *axis, const char *unit)
 	fprintf(p->fp, "set format %s '%%.0s %%c%s'\n", axis, unit);
 }
 
+double
+unit_axis(struct plot *p, const char *axis, double most, const char *unit)
+{
+	static const struct { double scale; const char *prefix; } si[] = {
+		{ 1e-12, "T" }, { 1e-9, "G" }, { 1e-6, "M" }, { 1e-3, "k" },
+		{ 1, "" }, { 1e3, "m" }, { 1e6, "µ" }, { 1e9, "n" } };
+	size_t i = 0;
+
+	while (i + 1 < sizeof si / sizeof *si && most * si[i].scale < 1)
+		i++;
+	if (strcmp(unit, "B") == 0 && si[i].scale > 1)
+		i = 4;		/* there is no part of a byte */
+	fprintf(p->fp, "set format %s '%%g %s%s'\n", axis, si[i].prefix, unit);
+	return si[i].scale;
+}
+
 const char *
 new_name(const struct table *t, size_t i, const char *column)
 {

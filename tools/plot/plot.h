@@ -35,7 +35,9 @@ int	phase_hue(const char *phase);	/* the same in every figure */
 
 bool	access_ok(const char *path);
 void	head(struct plot *, int height);
-void	si_axis(struct plot *, const char *axis, const char *unit);
+void	si_axis(struct plot *, const char *axis, const char *unit);	/* logarithmic */
+/* Linear: numbers up to most in one decimal unit; what to multiply them by. */
+double	unit_axis(struct plot *, const char *axis, double most, const char *unit);
 /* The name in row i of column, if it stands there for the first time. */
 const char *new_name(const struct table *, size_t i, const char *column);
 

@@ -6,6 +6,7 @@
 static const char *const gemms[] = { "gemm_bf16_flop_per_s",
 	"gemm_f16_flop_per_s", "gemm_f32_flop_per_s" };
 static const char *const gemm_names[] = { "bf16", "f16", "f32" };
+enum { WIDTH = 760, HEIGHT = 420 };
 enum { N_GEMMS = sizeof gemms / sizeof *gemms };
 
 /* Highest of the GEMM ceilings. */
@@ -65,22 +66,53 @@ plot_points(struct plot *p)
 	}
 }
 
+/* Where the plot lies in the picture, so that a label can follow a line. */
+static const double left = 0.12, right = 0.97, top = 0.96, bottom = 0.16;
+
+static double
+slope_degrees(const struct box *b)
+{
+	double x = log10(b->x1 / b->x0) / ((right - left) * WIDTH);
+	double y = log10(b->y1 / b->y0) / ((top - bottom) * HEIGHT);
+
+	return atan2(1 / y, 1 / x) * 180 / M_PI;
+}
+
+static void
+memory_line(struct plot *p, double bw, double peak, const struct box *b)
+{
+	double x = sqrt(b->x0 * fmin(peak / bw, b->x1));
+
+	fprintf(p->fp, "set label 'memory read %.3g GB/s' at %.12g,%.12g center "
+	    "offset character -0.7,0.7 rotate by %.0f tc rgb '" INK "'\n"
+	    "plot [%.12g:%.12g] (x * %.12g < %.12g ? x * %.12g : NaN) lw 2 lc rgb '"
+	    INK "' notitle", bw / 1e9, x, x * bw, slope_degrees(b), b->x0, b->x1,
+	    bw, peak, bw);
+}
+
+static void
+gemm_label(struct plot *p, const char *name, double flops, double x)
+{
+	fprintf(p->fp, "set label '%s GEMM %.3g GFLOP/s' at %.12g,%.12g right "
+	    "offset character -0.5,0.7 tc rgb '" INK "'\n", name, flops / 1e9, x,
+	    flops);
+}
+
 static void
 ceilings(struct plot *p, const struct kv *c, const struct box *b)
 {
 	double bw = kv_num(c, "memory_read_bytes_per_s");
-	double peak = peak_of(c);
 
-	fprintf(p->fp, "plot [%.12g:%.12g] (x * %.12g < %.12g ? x * %.12g : NaN) "
-	    "lw 2 lc rgb '" INK "' title 'memory read %.4g GB/s'", b->x0, b->x1, bw,
-	    peak, bw, bw / 1e9);
+	for (size_t i = 0; i < N_GEMMS; i++)
+		if (!isnan(kv_num(c, gemms[i])))
+			gemm_label(p, gemm_names[i], kv_num(c, gemms[i]), b->x1);
+	memory_line(p, bw, peak_of(c), b);
 	for (size_t i = 0; i < N_GEMMS; i++) {
 		double flops = kv_num(c, gemms[i]);
 
 		if (!isnan(flops))
-			fprintf(p->fp, ", (x * %.12g > %.12g ? %.12g : NaN) lw 2 dt %zu "
-			    "lc rgb '" INK "' title '%s GEMM %.4g GFLOP/s'", bw, flops,
-			    flops, i + 1, gemm_names[i], flops / 1e9);
+			fprintf(p->fp, ", (x * %.12g > %.12g ? %.12g : NaN) lw 2 "
+			    "lc rgb '" INK "' notitle", bw, flops, flops);
 	}
 }
 
@@ -101,19 +133,21 @@ draw_roofline(struct plot *p)
 		kv_free(&c);
 		return "ceilings.kv has no memory or no GEMM ceiling";
 	}
-	head(p, 420);
+	head(p, HEIGHT);
 	points(p, &b);
 	if (b.x1 == 0) {
 		kv_free(&c);
 		return "no phase has both bytes and a time";
 	}
-	cover(&b, peak / bw, peak);
+	cover(&b, peak / bw, peak);	/* the ridge */
 	fputs("set logscale xy\nset samples 500\n"
-	    "set key outside top left vertical maxrows 2\n"
+	    "unset key\n"
 	    "set xlabel 'FLOP a byte of memory' tc rgb '" INK "'\n"
 	    "set format x '%g'\n", p->fp);
-	b.x0 /= 4, b.x1 *= 4;
-	fprintf(p->fp, "set yrange [%.12g:%.12g]\n", b.y0 / 4, b.y1 * 3);
+	b.x0 /= 4, b.x1 *= 4, b.y0 /= 4, b.y1 *= 3;
+	fprintf(p->fp, "set yrange [%.12g:%.12g]\nset lmargin at screen %g\n"
+	    "set rmargin at screen %g\nset tmargin at screen %g\n"
+	    "set bmargin at screen %g\n", b.y0, b.y1, left, right, top, bottom);
 	si_axis(p, "y", "FLOP/s");
 	ceilings(p, &c, &b);
 	plot_points(p);

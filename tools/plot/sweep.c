@@ -30,8 +30,28 @@ edges(struct plot *p, double from, double to)
 	free(path);
 }
 
+/* Powers of four, in the binary units that caches are sold in. */
 static void
-lines(struct plot *p, const char *kernel, size_t at)
+size_tics(struct plot *p, double from, double to)
+{
+	static const char *const unit[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+	const char *comma = "";
+
+	fputs("set xtics (", p->fp);
+	for (unsigned log4 = 0; log4 < 25; log4++) {
+		double x = pow(4, log4);
+
+		if (x < from || x > to)
+			continue;
+		fprintf(p->fp, "%s'%.0f %s' %.0f", comma, pow(2, 2 * log4 % 10),
+		    unit[2 * log4 / 10], x);
+		comma = ", ";
+	}
+	fputs(")\n", p->fp);
+}
+
+static void
+lines(struct plot *p, const char *kernel, size_t at, double scale)
 {
 	const struct table *t = &p->t;
 
@@ -41,7 +61,7 @@ lines(struct plot *p, const char *kernel, size_t at)
 		double y = table_num(t, i, "bytes_per_s");
 
 		if (table_is(t, i, "kernel", kernel) && x > 0 && y >= 0)
-			fprintf(p->fp, "%.12g %.12g\n", x, y);
+			fprintf(p->fp, "%.12g %.12g\n", x, y * scale);
 	}
 	fputs("EOD\n", p->fp);
 }
@@ -51,7 +71,7 @@ draw_sweep(struct plot *p)
 {
 	const struct table *t = &p->t;
 	const char *kernel;
-	double from = INFINITY, to = 0;
+	double from = INFINITY, to = 0, most = 0, scale;
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->n; i++) {
@@ -61,18 +81,19 @@ draw_sweep(struct plot *p)
 			continue;
 		from = fmin(from, x);
 		to = fmax(to, x);
+		most = fmax(most, table_num(t, i, "bytes_per_s"));
 	}
 	if (to == 0)
 		return "the sweep has no rows";
 	head(p, 360);
 	fputs("set logscale x 2\nset yrange [0:*]\n"
 	    "set xlabel 'working set' tc rgb '" INK "'\n", p->fp);
-	fputs("set format x '%.0b %BB'\n", p->fp);
-	si_axis(p, "y", "B/s");
+	size_tics(p, from, to);
+	scale = unit_axis(p, "y", most, "B/s");
 	edges(p, from, to);
 	for (size_t i = 0; i < t->n; i++)
 		if ((kernel = new_name(t, i, "kernel")) != NULL)
-			lines(p, kernel, n++);
+			lines(p, kernel, n++, scale);
 	fprintf(p->fp, "plot [%.12g:%.12g] ", from, to);
 	n = 0;
 	for (size_t i = 0; i < t->n; i++)

@@ -3,24 +3,37 @@
 
 #include "plot.h"
 
-static size_t
-series(struct plot *p, const char *source, size_t at)
+/* The largest value of a column, 0 if it has none; and the least above 0. */
+static double
+most_of(const struct table *t, const char *column, double *least)
+{
+	double most = 0;
+
+	*least = INFINITY;
+	for (size_t i = 0; i < t->n; i++) {
+		double x = table_num(t, i, column);
+
+		most = fmax(most, x);
+		if (x > 0)
+			*least = fmin(*least, x);
+	}
+	return most;
+}
+
+static void
+series(struct plot *p, const char *source, size_t at, double x, double y)
 {
 	const struct table *t = &p->t;
-	size_t n = 0;
 
 	fprintf(p->fp, "$s%zu << EOD\n", at);
 	for (size_t i = 0; i < t->n; i++) {
-		double time = table_num(t, i, "time_ns") * 1e-9;
+		double time = table_num(t, i, "time_ns");
 		double used = table_num(t, i, "used_bytes");
 
-		if (!table_is(t, i, "source", source) || isnan(time) || isnan(used))
-			continue;
-		fprintf(p->fp, "%.12g %.12g\n", time, used);
-		n++;
+		if (table_is(t, i, "source", source) && !isnan(time) && used > 0)
+			fprintf(p->fp, "%.12g %.12g\n", time * x, used * y);
 	}
 	fputs("EOD\n", p->fp);
-	return n;
 }
 
 static bool
@@ -28,9 +41,32 @@ speaks(const struct table *t, const char *source)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (table_is(t, i, "source", source) &&
-		    !isnan(table_num(t, i, "used_bytes")))
+		    table_num(t, i, "used_bytes") > 0)
 			return true;
 	return false;
+}
+
+/* A source that stands in row i for the first time and has something to say. */
+static const char *
+new_source(const struct table *t, size_t i)
+{
+	const char *source = new_name(t, i, "source");
+
+	return source != NULL && speaks(t, source) ? source : NULL;
+}
+
+/* Witnesses of one process and of a whole machine: a scale that shows both. */
+static double
+bytes_axis(struct plot *p, double most, double least)
+{
+	if (most < 20 * least) {
+		fputs("set yrange [0:*]\n", p->fp);
+		return unit_axis(p, "y", most, "B");
+	}
+	fprintf(p->fp, "set logscale y\nset yrange [%.12g:*]\n",
+	    pow(10, floor(log10(least))));
+	si_axis(p, "y", "B");
+	return 1;
 }
 
 const char *
@@ -38,22 +74,21 @@ draw_footprint(struct plot *p)
 {
 	const struct table *t = &p->t;
 	const char *source;
-	size_t n = 0, rows = 0;
+	double least, most = most_of(t, "used_bytes", &least), scale, seconds, any;
+	size_t n = 0;
 
-	head(p, 340);
-	for (size_t i = 0; i < t->n; i++)
-		if ((source = new_name(t, i, "source")) != NULL &&
-		    speaks(t, source))
-			rows += series(p, source, n++);
-	if (rows == 0)
+	if (most == 0)
 		return "no sample has bytes";
-	fputs("set yrange [0:*]\nset xlabel 'seconds' tc rgb '" INK "'\n", p->fp);
-	si_axis(p, "y", "B");
-	fputs("plot ", p->fp);
+	head(p, 340);
+	scale = bytes_axis(p, most, least);
+	seconds = 1e-9 * unit_axis(p, "x", most_of(t, "time_ns", &any) * 1e-9, "s");
+	for (size_t i = 0; i < t->n; i++)
+		if ((source = new_source(t, i)) != NULL)
+			series(p, source, n++, seconds, scale);
+	fputs("set xlabel 'since the program began' tc rgb '" INK "'\nplot ", p->fp);
 	n = 0;
 	for (size_t i = 0; i < t->n; i++)
-		if ((source = new_name(t, i, "source")) != NULL &&
-		    speaks(t, source)) {
+		if ((source = new_source(t, i)) != NULL) {
 			fprintf(p->fp, "%s$s%zu with steps lw 2 lc rgb '%s' title ",
 			    n > 0 ? ", " : "", n, hue[n % N_HUES]);
 			quoted(p->fp, source);
@@ -63,34 +98,42 @@ draw_footprint(struct plot *p)
 	return NULL;
 }
 
-/* Each repeat a faint line of points; warm-up rows have no repeat. */
+/* Is row i a timed decode step?  Warm-up rows have no repeat. */
+static bool
+timed(const struct table *t, size_t i)
+{
+	return table_is(t, i, "phase", "decode") &&
+	    table_text(t, i, "repeat") != NULL &&
+	    !isnan(table_num(t, i, "step")) && !isnan(table_num(t, i, "dur_ns"));
+}
+
 const char *
 draw_phases(struct plot *p)
 {
 	const struct table *t = &p->t;
+	double most = 0, last = 0, scale;
 	size_t n = 0;
 
-	head(p, 320);
-	fputs("$d << EOD\n", p->fp);
-	for (size_t i = 0; i < t->n; i++) {
-		double step = table_num(t, i, "step");
-		double dur = table_num(t, i, "dur_ns") * 1e-9;
-
-		if (table_is(t, i, "phase", "decode") && !isnan(step) &&
-		    !isnan(dur) && table_text(t, i, "repeat") != NULL) {
-			fprintf(p->fp, "%.12g %.12g\n", step, dur);
+	for (size_t i = 0; i < t->n; i++)
+		if (timed(t, i)) {
+			most = fmax(most, table_num(t, i, "dur_ns") * 1e-9);
+			last = fmax(last, table_num(t, i, "step"));
 			n++;
 		}
-	}
-	fputs("EOD\n", p->fp);
 	if (n == 0)
 		return "no decode step was timed";
-	fputs("set yrange [0:*]\nset xlabel 'decode step' tc rgb '" INK "'\n"
-	    "set xtics format '%.0f'\nset offsets 0.5,0.5,0,0\n", p->fp);
-	si_axis(p, "y", "s");
-	fprintf(p->fp, "plot $d using 1:2 smooth unique with lines lw 2 lc rgb '%s' "
-	    "title 'mean over repeats', $d with points pt 7 ps 0.35 lc rgb '%s' "
-	    "title 'each repeat'\n", hue[0], hue[1]);
+	head(p, 320);
+	scale = 1e-9 * unit_axis(p, "y", most, "s");
+	fputs("$d << EOD\n", p->fp);
+	for (size_t i = 0; i < t->n; i++)
+		if (timed(t, i))
+			fprintf(p->fp, "%.12g %.12g\n", table_num(t, i, "step"),
+			    table_num(t, i, "dur_ns") * scale);
+	fputs("EOD\nset yrange [0:*]\nset xlabel 'decode step' tc rgb '" INK "'\n"
+	    "set xtics format '%.0f'\n", p->fp);
+	fprintf(p->fp, "plot [-0.5:%.12g] $d with points pt 7 ps 0.4 lc rgb '#a0%s' "
+	    "title 'each repeat', $d smooth unique with lines lw 2 lc rgb '%s' "
+	    "title 'mean'\n", last + 0.5, hue[0] + 1, hue[0]);
 	return NULL;
 }
 
@@ -98,24 +141,26 @@ const char *
 draw_timeline(struct plot *p)
 {
 	const struct table *t = &p->t;
+	double any, scale, most = fmax(most_of(t, "busy_ns", &any),
+	    most_of(t, "idle_ns", &any));
 	size_t n = 0;
 
+	if (most == 0)
+		return "no step has busy and idle time";
 	head(p, 320);
+	scale = 1e-9 * unit_axis(p, "y", most * 1e-9, "s");
 	fputs("$d << EOD\n", p->fp);
 	for (size_t i = 0; i < t->n; i++) {
-		double busy = table_num(t, i, "busy_ns") * 1e-9;
-		double idle = table_num(t, i, "idle_ns") * 1e-9;
+		double busy = table_num(t, i, "busy_ns");
+		double idle = table_num(t, i, "idle_ns");
 
 		if (!isnan(busy) && !isnan(idle))
-			fprintf(p->fp, "%zu %.12g %.12g\n", n++, busy, idle);
+			fprintf(p->fp, "%zu %.12g %.12g\n", n++, busy * scale,
+			    idle * scale);
 	}
-	fputs("EOD\n", p->fp);
-	if (n == 0)
-		return "no step has busy and idle time";
-	fputs("set style data histograms\nset style histogram rowstacked\n"
+	fputs("EOD\nset style data histograms\nset style histogram rowstacked\n"
 	    "set boxwidth 0.8 relative\nset yrange [0:*]\n"
 	    "set xlabel 'step, in the order of the table' tc rgb '" INK "'\n", p->fp);
-	si_axis(p, "y", "s");
 	fprintf(p->fp, "plot $d using 2 lc rgb '%s' title 'busy', '' using 3 lc rgb "
 	    "'#b0b0b0' title 'idle'\n", hue[0]);
 	return NULL;

@@ -173,7 +173,7 @@ say_ratio(struct doc *d, const char *phase)
 
 	if (isnan(expected / got))
 		item(d, say(d, "%s: memory reads were not measured, so the prediction "
-		    "stands alone.", phase));
+		    "stands alone.", capital(d, phase)));
 	else
 		item(d, say(d, "A %s token should read %s and read %s: %s.", phase,
 		    quantity(d, expected, "B"), quantity(d, got, "B"),
@@ -249,17 +249,22 @@ static void
 kernels_of(struct doc *d, const char *phase)
 {
 	const struct run *r = d->run;
+	const struct kernel *first = NULL;
 	double all = 0;
 	size_t n = 0, shown = 0;
 
 	for (size_t i = 0; i < r->n_kernel; i++)
 		if (strcmp(r->kernel[i].phase, phase) == 0) {
+			if (n++ == 0)
+				first = &r->kernel[i];
 			all += r->kernel[i].read_bytes + r->kernel[i].write_bytes;
-			n++;
 		}
 	if (n == 0)
 		return;
-	table(d, say(d, "%s: %s of %s %s by bytes of memory", phase,
+	para(d, PLAIN, say(d, "%s of the bytes of %s are moved by " CODE("%s") ".",
+	    percent(d, (first->read_bytes + first->write_bytes) / all),
+	    phase, first->name));
+	table(d, say(d, "%s: %s of %s %s, by bytes of memory", capital(d, phase),
 	    count(d, (double)(n < d->top_kernels ? n : d->top_kernels)),
 	    count(d, (double)n), r->simulated ? "functions" : "kernels"),
 	    r->simulated ? "Function|>Read|>Written|>Share|>Dumps" :

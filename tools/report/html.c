@@ -11,6 +11,7 @@ put(FILE *fp, const char *s)
 		case '\2': fputs("</code>", fp); break;
 		case '\3': fputs("<strong>", fp); break;
 		case '\4': fputs("</strong>", fp); break;
+		case '\5': fputs("\xc2\xa0", fp); break;
 		case '<': fputs("&lt;", fp); break;
 		case '>': fputs("&gt;", fp); break;
 		case '&': fputs("&amp;", fp); break;
@@ -107,7 +108,8 @@ grid(struct doc *d, const char *caption)
 		return;
 	}
 	line(d, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
-	    "aria-label=\"", caption, "\"><table>\n");
+	    "aria-label=\"", caption, d->n_col == 2 ?
+	    "\"><table class=\"pair\">\n" : "\"><table>\n");
 	line(d, "<caption>", caption, "</caption>\n<thead><tr>");
 	for (size_t i = 0; i < d->n_col; i++) {
 		char kind = *d->head[i];

@@ -119,6 +119,7 @@ of_summary(const struct run *r, const struct summary *s)
 	set(o, "decode_predicted_read_bytes_per_token", number(s->predicted_read));
 	set(o, "decode_of_memory_read_ceiling_ratio", number(s->of_read_ratio));
 	set(o, "decode_of_ceiling_ratio", number(s->of_ceiling_ratio));
+	set(o, "decode_busy_ratio", number(s->busy_ratio));
 	return o;
 }
 
@@ -143,7 +144,7 @@ write_json(FILE *fp, const struct run *r, const struct summary *s)
 		if (part_table(r, p)->path != NULL)
 			set(t, stem(p->file), of_table(part_table(r, p)));
 	if (r->n_kernel > 0)
-		set(t, "kernels", of_kernels(r));
+		set(t, "kernel_bytes", of_kernels(r));
 	for (const struct part *p = settings; p->file != NULL; p++)
 		if (part_kv(r, p)->n > 0)
 			set(kv, stem(p->file), of_kv(part_kv(r, p)));

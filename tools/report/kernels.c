@@ -128,7 +128,8 @@ kernels_load(struct run *r, const char *metrics)
 		if (access(counters, F_OK) == 0) {
 			struct list l = sum_up(counters, &terms);
 
-			qsort(l.v, l.n, sizeof *l.v, by_bytes);
+			if (l.n > 0)
+				qsort(l.v, l.n, sizeof *l.v, by_bytes);
 			r->kernel = l.v;
 			r->n_kernel = l.n;
 		}

@@ -37,6 +37,9 @@ put(FILE *fp, const char *s)
 		case '\4':
 			fputs("**", fp);
 			break;
+		case '\5':
+			putc(' ', fp);
+			break;
 		case '<':
 			fputs("&lt;", fp);
 			break;

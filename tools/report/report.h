@@ -15,8 +15,8 @@ struct run {
 	struct kv probe, platform, model, workload, ceilings, canary_before,
 	    canary_after, manifest;
 	struct table readset, gate, sweep, baseline, footprint, routing,
-	    hierarchy, steps, checks, roofline, timeline, families, gaps, stages,
-	    tensors;
+	    hierarchy, steps, checks, roofline, timeline, families, kernels,
+	    classes, gaps, calls, stages, tensors;
 	struct kernel *kernel;	/* by memory bytes, largest first */
 	size_t	 n_kernel;
 	bool	 simulated;
@@ -57,6 +57,7 @@ struct summary {
 	double	 measured_read, predicted_read;	/* of decode, bytes a token */
 	double	 of_ceiling_ratio;		/* decode, of the roofline */
 	double	 of_read_ratio;			/* decode, of memory read */
+	double	 busy_ratio;			/* decode, of the timeline */
 };
 extern const char *const verdict_word[];
 void	summarise(struct summary *, const struct run *);
@@ -68,6 +69,7 @@ struct predicted { double read, write; };
 struct predicted predicted(const struct run *, const char *phase, const char *role);
 double	phase_tokens(const struct run *, const char *phase);
 double	add_known(double, double);	/* a sum that leaves NAN out */
+double	phase_sum(const struct table *, const char *phase, const char *column);
 
 /*
  * The document.  Text may hold CODE("...") and STRONG("...") around names and
@@ -75,6 +77,7 @@ double	add_known(double, double);	/* a sum that leaves NAN out */
  */
 #define CODE(s)	"\1" s "\2"
 #define STRONG(s) "\3" s "\4"
+#define HARD	"\5"		/* a space that does not break */
 enum tone { PLAIN, NOTE, GOOD, BAD, DOUBT };
 struct doc;
 struct back {
@@ -128,6 +131,7 @@ void	doc_free(struct doc *);
 /* Numbers for people: three digits, decimal units; "not measured" for NAN. */
 extern const char not_measured[];
 const char *quantity(struct doc *, double, const char *unit);	/* 1.19 GB */
+const char *token_rate(struct doc *, const struct spread *);	/* 9843 tok/s */
 const char *duration(struct doc *, double ns);
 const char *percent(struct doc *, double ratio);
 const char *signed_percent(struct doc *, double ratio);
@@ -137,6 +141,7 @@ const char *times(struct doc *, double);	/* 4.21x */
 const char *setting(struct doc *, const char *key, const char *val);
 const char *label(struct doc *, const char *key);	/* less its unit */
 const char *words(struct doc *, const char *);		/* _ as space */
+const char *capital(struct doc *, const char *);
 const char *strong(struct doc *, const char *);
 const char *text_or(const char *, const char *otherwise);
 

@@ -69,7 +69,7 @@ say_roof(struct doc *d, size_t i)
 		return;
 	item(d, say(d, "%s does %s FLOP for each byte from memory, so %s binds it; "
 	    "it reaches %s of that ceiling%s.",
-	    text_or(table_text(t, i, "phase"), "A phase"),
+	    capital(d, text_or(table_text(t, i, "phase"), "a phase")),
 	    digits(d, table_num(t, i, "flop_per_byte")),
 	    strong(d, strcmp(bound, "memory") == 0 ? "memory bandwidth" :
 	    strcmp(bound, "compute") == 0 ? "arithmetic" : bound),
@@ -145,7 +145,7 @@ say_knee(struct doc *d, const char *kernel)
 	}
 	if (!isnan(from))
 		item(d, say(d, "%s: the steepest fall is from %s with a working set of "
-		    "%s to %s with %s.", words(d, kernel),
+		    "%s to %s with %s.", capital(d, words(d, kernel)),
 		    quantity(d, before, "B/s"), quantity(d, from, "B"),
 		    quantity(d, after, "B/s"), quantity(d, to, "B")));
 }

@@ -51,6 +51,7 @@ static const char style[] =
 ".scroll{overflow-x:auto;margin:1rem 0 1.25rem}\n"
 ".scroll:focus-visible{outline:2px solid var(--link);outline-offset:3px}\n"
 "table{border-collapse:collapse;width:100%;font-size:.9rem;line-height:1.4}\n"
+"table.pair{width:auto;min-width:min(24rem,100%)}\n"
 "caption{text-align:left;color:var(--soft);font-size:.85rem;padding:0 0 .4rem}\n"
 "th,td{text-align:left;vertical-align:top;padding:.42rem 1rem .42rem 0;\n"
 "border-bottom:1px solid var(--line);font-variant-numeric:tabular-nums}\n"

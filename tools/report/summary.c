@@ -6,7 +6,7 @@
 const char *const verdict_word[] = { "Trusted", "Not trusted", "Inconclusive" };
 
 /* Without these passed nothing else is worth trusting. */
-static const char *const essential[] = { "gate", "predicted" };
+static const char *const essential[] = { "gate", "predicted_read" };
 
 double
 add_known(double a, double b)
@@ -22,6 +22,18 @@ row_of(const struct table *t, const char *phase, const char *rung)
 		    (rung == NULL || table_is(t, i, "rung", rung)))
 			return i;
 	return TSV_NONE;
+}
+
+/* A column of a phase: its sum over the rows. */
+double
+phase_sum(const struct table *t, const char *phase, const char *column)
+{
+	double all = NAN;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (table_is(t, i, "phase", phase))
+			all = add_known(all, table_num(t, i, column));
+	return all;
 }
 
 static bool
@@ -164,6 +176,7 @@ predicted(const struct run *r, const char *phase, const char *role)
 	const struct table *t = &r->readset;
 	struct predicted p = { NAN, NAN };
 	double tokens = phase_tokens(r, phase);
+	bool allocates = kv_num(&r->platform, "write_allocate") == 1;
 
 	for (size_t i = 0; i < t->n; i++) {
 		if (!table_is(t, i, "phase", phase) ||
@@ -171,6 +184,8 @@ predicted(const struct run *r, const char *phase, const char *role)
 		    !measured_step(r, phase, table_num(t, i, "step")))
 			continue;
 		p.read = add_known(p.read, table_num(t, i, "read_bytes"));
+		if (allocates)	/* a line is read before it is written */
+			p.read = add_known(p.read, table_num(t, i, "write_bytes"));
 		p.write = add_known(p.write, table_num(t, i, "write_bytes"));
 	}
 	p.read /= tokens;
@@ -199,6 +214,8 @@ summarise(struct summary *s, const struct run *r)
 	}
 	s->of_read_ratio = s->measured_read * tokens_per_s(&s->decode) /
 	    kv_num(&r->ceilings, "memory_read_bytes_per_s");
+	s->busy_ratio = phase_sum(&r->timeline, "decode", "busy_ns") /
+	    phase_sum(&r->timeline, "decode", "wall_ns");
 	if (roof != TSV_NONE)
 		s->of_ceiling_ratio = table_num(&r->roofline, roof,
 		    "of_ceiling_ratio");

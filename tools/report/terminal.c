@@ -38,6 +38,14 @@ weights(struct doc *d)
 	    "of unknown fingerprint"));
 }
 
+static void
+line(struct doc *d, const char *text)
+{
+	for (; *text != '\0'; text++)
+		putc(*text == *HARD ? ' ' : *text, d->fp);
+	putc('\n', d->fp);
+}
+
 void
 write_terminal(struct doc *d)
 {
@@ -45,19 +53,18 @@ write_terminal(struct doc *d)
 	double ratio = s->measured_read / s->predicted_read;
 	bool reasons = s->n_fail > 0 || s->n_warn > 0;
 
-	fprintf(d->fp, "%s: %s%s\n", d->run->name, weights(d),
-	    d->run->simulated ? ", simulated hierarchy" : "");
-	fprintf(d->fp, "verdict   %s; %s\n", verdict_word[s->verdict],
-	    reasons ? worst(d) : s->reason);
-	fprintf(d->fp, "speed     prefill %s tok/s, decode %s tok/s\n",
-	    digits(d, tokens_per_s(&s->prefill)),
-	    digits(d, tokens_per_s(&s->decode)));
-	fprintf(d->fp, "bytes     %s read from memory a decode token, %s predicted%s\n",
-	    quantity(d, s->measured_read, "B"),
+	line(d, say(d, "%s: %s%s", d->run->name, weights(d),
+	    d->run->simulated ? ", simulated hierarchy" : ""));
+	line(d, say(d, "verdict   %s; %s", verdict_word[s->verdict],
+	    reasons ? worst(d) : s->reason));
+	line(d, say(d, "speed     prefill %s, decode %s",
+	    token_rate(d, &s->prefill), token_rate(d, &s->decode)));
+	line(d, say(d, "bytes     %s read from memory a decode token, %s "
+	    "predicted%s", quantity(d, s->measured_read, "B"),
 	    quantity(d, s->predicted_read, "B"), isnan(ratio) ? "" :
-	    say(d, " (%s)", signed_percent(d, ratio - 1)));
-	fprintf(d->fp, "ceiling   decode reads at %s of the memory read ceiling%s\n",
+	    say(d, " (%s)", signed_percent(d, ratio - 1))));
+	line(d, say(d, "ceiling   decode reads at %s of the memory read ceiling%s",
 	    percent(d, s->of_read_ratio), d->run->simulated &&
-	    !isnan(s->of_read_ratio) ? " (estimate)" : "");
-	fprintf(d->fp, "read on   %s/report.html\n", d->run->dir);
+	    !isnan(s->of_read_ratio) ? " (estimate)" : ""));
+	line(d, say(d, "read on   %s/report.html", d->run->dir));
 }

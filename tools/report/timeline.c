@@ -10,18 +10,6 @@ has_timeline(const struct doc *d)
 	    d->run->gaps.path != NULL;
 }
 
-/* A column of a phase: its sum over the steps. */
-static double
-sum(const struct table *t, const char *phase, const char *name)
-{
-	double all = NAN;
-
-	for (size_t i = 0; i < t->n; i++)
-		if (table_is(t, i, "phase", phase))
-			all = add_known(all, table_num(t, i, name));
-	return all;
-}
-
 static double
 rows_of(const struct table *t, const char *phase)
 {
@@ -44,40 +32,50 @@ new_phase(const struct table *t, size_t row)
 	return phase != NULL;
 }
 
+/* Windows that a row stands for: one, but for totals. */
+static double
+windows(const struct table *t, const char *phase)
+{
+	double n = phase_sum(t, phase, "n_windows");
+
+	return isnan(n) ? rows_of(t, phase) : n;
+}
+
 static void
 say_phase(struct doc *d, const char *phase)
 {
 	const struct table *t = &d->run->timeline;
-	double wall = sum(t, phase, "wall_ns"), busy = sum(t, phase, "busy_ns");
-	double n = rows_of(t, phase), kernels = sum(t, phase, "n_kernels");
+	double wall = phase_sum(t, phase, "wall_ns");
+	double busy = phase_sum(t, phase, "busy_ns");
+	double n = windows(t, phase), kernels = phase_sum(t, phase, "n_kernels");
 
 	if (isnan(busy / wall))
 		return;
-	item(d, say(d, "%s: the GPU worked %s of %s a step (%s); %s kernels a step, "
-	    "so a kernel and the pause after it take %s.", phase,
-	    duration(d, busy / n), duration(d, wall / n),
-	    strong(d, percent(d, busy / wall)), digits(d, kernels / n),
-	    duration(d, wall / kernels)));
+	item(d, say(d, "%s: the GPU worked %s of %s a step (%s)%s.",
+	    capital(d, phase), duration(d, busy / n), duration(d, wall / n),
+	    strong(d, percent(d, busy / wall)), kernels > 0 ?
+	    say(d, " and made %s kernels, one each %s of wall time",
+	    count(d, round(kernels / n)), duration(d, wall / kernels)) : ""));
 }
 
 static void
 phase_row(struct doc *d, const char *phase)
 {
 	const struct table *t = &d->run->timeline;
-	double n = rows_of(t, phase), gap = NAN;
+	double n = windows(t, phase), gap = NAN;
 
 	for (size_t i = 0; i < t->n; i++)
 		if (table_is(t, i, "phase", phase))
 			gap = fmax(gap, table_num(t, i, "largest_gap_ns"));
 	cell(d, phase);
 	cell(d, count(d, n));
-	cell(d, duration(d, sum(t, phase, "wall_ns") / n));
-	cell(d, duration(d, sum(t, phase, "busy_ns") / n));
-	cell(d, duration(d, sum(t, phase, "idle_ns") / n));
+	cell(d, duration(d, phase_sum(t, phase, "wall_ns") / n));
+	cell(d, duration(d, phase_sum(t, phase, "busy_ns") / n));
+	cell(d, duration(d, phase_sum(t, phase, "idle_ns") / n));
 	cell(d, duration(d, gap));
-	cell(d, digits(d, sum(t, phase, "n_kernels") / n));
-	cell(d, digits(d, sum(t, phase, "n_launches") / n));
-	cell(d, digits(d, sum(t, phase, "n_graph_launches") / n));
+	cell(d, count(d, round(phase_sum(t, phase, "n_kernels") / n)));
+	cell(d, count(d, round(phase_sum(t, phase, "n_launches") / n)));
+	cell(d, count(d, round(phase_sum(t, phase, "n_graph_launches") / n)));
 }
 
 static void
@@ -94,26 +92,135 @@ say_unreliable(struct doc *d)
 			    "kernel counts are not what they seem.")));
 }
 
-/* A table as it stands, each column by the unit in its name. */
-static void
-as_it_stands(struct doc *d, const struct table *t, const char *caption)
+/* ---- shares, gaps, calls */
+
+static const char *
+name_cell(struct doc *d, const struct table *t, size_t i, const char *column)
 {
-	const char *columns = "";
+	const char *name = table_text(t, i, column);
+
+	return name != NULL ? say(d, CODE("%s"), name) : "";
+}
+
+static const char *
+phase_cell(const struct table *t, size_t i)
+{
+	return text_or(table_text(t, i, "phase"), "none");
+}
+
+/* At most top_kernels rows of a phase: rows come by phase, largest first. */
+static bool
+shown(const struct doc *d, const struct table *t, size_t row)
+{
+	const char *phase = phase_cell(t, row);
+	size_t n = 0;
+
+	for (size_t i = row; i-- > 0 && strcmp(phase_cell(t, i), phase) == 0; )
+		n++;
+	return n < d->top_kernels;
+}
+
+static void
+shares(struct doc *d, const struct table *t, const char *caption,
+    const char *column, const char *head)
+{
+	if (t->n == 0)
+		return;
+	table(d, caption, say(d, "Phase|%s|>Kernels|>Time|>Mean|>Share", head));
+	for (size_t i = 0; i < t->n; i++) {
+		if (!shown(d, t, i) && !table_is(t, i, column, "other"))
+			continue;
+		cell(d, phase_cell(t, i));
+		cell(d, strcmp(column, "name") == 0 ? name_cell(d, t, i, column) :
+		    words(d, text_or(table_text(t, i, column), "")));
+		cell(d, count(d, table_num(t, i, "n_calls")));
+		cell(d, duration(d, table_num(t, i, "sum_ns")));
+		cell(d, duration(d, table_num(t, i, "mean_ns")));
+		cell(d, percent(d, table_num(t, i, "share_ratio")));
+	}
+	table_end(d);
+}
+
+static void
+idle_classes(struct doc *d)
+{
+	const struct table *t = &d->run->classes;
+
+	if (t->n == 0)
+		return;
+	table(d, "Idle time by what the GPU waited for",
+	    "Phase|Class|>Gaps|>Idle|>Largest");
+	for (size_t i = 0; i < t->n; i++) {
+		cell(d, phase_cell(t, i));
+		cell(d, words(d, text_or(table_text(t, i, "class"), "")));
+		cell(d, count(d, table_num(t, i, "n_gaps")));
+		cell(d, duration(d, table_num(t, i, "idle_ns")));
+		cell(d, duration(d, table_num(t, i, "largest_gap_ns")));
+	}
+	table_end(d);
+}
+
+struct gap { size_t row; double dur; };
+
+static int
+longest_first(const void *a, const void *b)
+{
+	const struct gap *x = a, *y = b;
+
+	return x->dur != y->dur ? (y->dur > x->dur) - (y->dur < x->dur) :
+	    (x->row > y->row) - (x->row < y->row);
+}
+
+static void
+longest_gaps(struct doc *d)
+{
+	const struct table *t = &d->run->gaps;
+	struct gap *gap = xalloc(t->n, sizeof *gap);
 	size_t n = t->n < d->top_kernels ? t->n : d->top_kernels;
 
-	for (size_t j = 0; j < t->ncol; j++) {
-		double x;
-		bool number = t->n > 0 && parse_num(t->row[0][j], &x);
+	for (size_t i = 0; i < t->n; i++)
+		gap[i] = (struct gap){ i, table_num(t, i, "dur_ns") };
+	qsort(gap, t->n, sizeof *gap, longest_first);
+	if (n > 0) {
+		table(d, say(d, "The longest %zu of %zu gaps", n, t->n),
+		    "Phase|Step|>Idle|Class|After|Before");
+		for (size_t i = 0; i < n; i++) {
+			size_t r = gap[i].row;
 
-		columns = say(d, "%s%s%s%s", columns, j > 0 ? "|" : "",
-		    number ? ">" : "", label(d, t->col[j]));
+			cell(d, phase_cell(t, r));
+			cell(d, text_or(table_text(t, r, "step"), ""));
+			cell(d, duration(d, gap[i].dur));
+			cell(d, words(d, text_or(table_text(t, r, "class"), "")));
+			cell(d, name_cell(d, t, r, "before"));
+			cell(d, name_cell(d, t, r, "after"));
+		}
+		table_end(d);
 	}
-	table(d, n < t->n ? say(d, "%s: the first %zu of %zu", caption, n, t->n) :
-	    caption, columns);
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < t->ncol; j++)
-			cell(d, setting(d, t->col[j], t->row[i][j]));
+	free(gap);
+}
+
+static void
+calls(struct doc *d)
+{
+	const struct table *t = &d->run->calls;
+
+	if (t->n == 0)
+		return;
+	table(d, "Calls of the CPU into CUDA, by time",
+	    "Phase|Call|>Calls|>Time|>Mean|Waits");
+	for (size_t i = 0; i < t->n; i++) {
+		if (!shown(d, t, i))
+			continue;
+		cell(d, phase_cell(t, i));
+		cell(d, name_cell(d, t, i, "name"));
+		cell(d, count(d, table_num(t, i, "n_calls")));
+		cell(d, duration(d, table_num(t, i, "sum_ns")));
+		cell(d, duration(d, table_num(t, i, "mean_ns")));
+		cell(d, table_is(t, i, "waits", "1") ? "for the GPU" : "");
+	}
 	table_end(d);
+	para(d, NOTE, "A thread that waits in a synchronize call while the GPU works "
+	    "is not a problem: its time is the GPU's own, seen from the other side.");
 }
 
 void
@@ -137,8 +244,9 @@ write_timeline(struct doc *d)
 		    "that overlaps counts once. Tracing slows the host, so idle "
 		    "time is an upper bound.");
 	}
-	if (d->run->families.path != NULL)
-		as_it_stands(d, &d->run->families, "Kernel families");
-	if (d->run->gaps.path != NULL)
-		as_it_stands(d, &d->run->gaps, "Gaps in the GPU's work");
+	shares(d, &d->run->families, "Time by family of kernels", "family", "Family");
+	shares(d, &d->run->kernels, "Time by kernel", "name", "Kernel");
+	idle_classes(d);
+	longest_gaps(d);
+	calls(d);
 }

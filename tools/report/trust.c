@@ -6,7 +6,7 @@
 static const char *
 machine(struct doc *d)
 {
-	static const char *const keys[] = { "gpu_name", "gpu", "cpu_model", "cpu" };
+	static const char *const keys[] = { "gpu", "cpu" };
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (kv_get(&d->run->probe, keys[i]) != NULL)
@@ -88,10 +88,8 @@ write_facts(struct doc *d)
 	double ratio = s->measured_read / s->predicted_read;
 
 	if (d->run->baseline.path != NULL)
-		fact(d, "Decode", isnan(s->decode.median) ? not_measured :
-		    say(d, "%s tok/s", digits(d, tokens_per_s(&s->decode))),
-		    say(d, "unprofiled; prefill %s tok/s",
-		    digits(d, tokens_per_s(&s->prefill))));
+		fact(d, "Decode", token_rate(d, &s->decode), say(d,
+		    "unprofiled; prefill %s", token_rate(d, &s->prefill)));
 	if (d->run->hierarchy.path != NULL)
 		fact(d, "Read from memory a decode token",
 		    quantity(d, s->measured_read, "B"),
@@ -103,8 +101,9 @@ write_facts(struct doc *d)
 		    say(d, "decode, of %s%s", quantity(d, kv_num(&d->run->ceilings,
 		    "memory_read_bytes_per_s"), "B/s"), d->run->simulated ?
 		    "; an estimate" : ""));
-	if (d->run->timeline.path != NULL && d->run->ceilings.n == 0)
-		fact(d, "Timeline", "read", "see below for busy and idle time");
+	if (d->run->timeline.path != NULL)
+		fact(d, "GPU busy in decode", percent(d, s->busy_ratio),
+		    "of the wall time of a step");
 }
 
 void

@@ -37,6 +37,15 @@ digits(struct doc *d, double x)
 }
 
 const char *
+token_rate(struct doc *d, const struct spread *s)
+{
+	double rate = tokens_per_s(s);
+
+	return isnan(rate) ? not_measured : say(d, "%s" HARD "tok/s",
+	    digits(d, rate));
+}
+
+const char *
 quantity(struct doc *d, double x, const char *unit)
 {
 	static const char *const prefix[] = { "", "k", "M", "G", "T", "P", "E" };
@@ -47,8 +56,8 @@ quantity(struct doc *d, double x, const char *unit)
 	for (; fabs(x) >= 999.5 && i < last; i++)
 		x /= 1000;
 	if (i == 0 && x == floor(x))
-		return say(d, "%.0f %s", x, unit);
-	return say(d, "%s %s%s", three(d, x), prefix[i], unit);
+		return say(d, "%.0f" HARD "%s", x, unit);
+	return say(d, "%s" HARD "%s%s", three(d, x), prefix[i], unit);
 }
 
 const char *
@@ -62,9 +71,9 @@ duration(struct doc *d, double ns)
 	for (; fabs(ns) >= 999.5 && i < 3; i++)
 		ns /= 1000;
 	if (i == 3 && ns >= 120)
-		return say(d, "%.0f min %02.0f s", floor(ns / 60),
+		return say(d, "%.0f" HARD "min" HARD "%02.0f" HARD "s", floor(ns / 60),
 		    floor(fmod(ns, 60)));
-	return say(d, "%s %s", three(d, ns), unit[i]);
+	return say(d, "%s" HARD "%s", three(d, ns), unit[i]);
 }
 
 const char *
@@ -74,7 +83,7 @@ percent(struct doc *d, double ratio)
 
 	if (isnan(ratio))
 		return not_measured;
-	return say(d, "%.*f %%", a != 0 && a < 0.1 ? 3 : a < 10 || (a > 99 &&
+	return say(d, "%.*f" HARD "%%", a != 0 && a < 0.1 ? 3 : a < 10 || (a > 99 &&
 	    a < 100) ? 2 : 1, 100 * ratio);
 }
 
@@ -115,7 +124,7 @@ count(struct doc *d, double x)
 const char *
 times(struct doc *d, double x)
 {
-	return isnan(x) ? not_measured : say(d, "%s ×", digits(d, x));
+	return isnan(x) ? not_measured : say(d, "%s" HARD "×", digits(d, x));
 }
 
 static bool
@@ -132,6 +141,26 @@ static const struct { const char *suffix, *unit; } units[] = {
 	{ "_flop", "FLOP" }, { "_ns", "ns" }, { "_ratio", "%" },
 };
 
+/* A sentence begins with a capital. */
+const char *
+capital(struct doc *d, const char *s)
+{
+	return say(d, "%c%s", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s,
+	    *s != '\0' ? s + 1 : "");
+}
+
+/* Values that were words before they became a setting. */
+static bool
+was_words(const char *key)
+{
+	static const char *const keys[] = { "cpu", "gpu", "machine", "os" };
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (strcmp(key, keys[i]) == 0)
+			return true;
+	return ends(key, "_why") || ends(key, "_name") || ends(key, "_model");
+}
+
 /* A setting's value: scaled where its name has a unit. */
 const char *
 setting(struct doc *d, const char *key, const char *val)
@@ -140,7 +169,7 @@ setting(struct doc *d, const char *key, const char *val)
 
 	if (val == NULL || strcmp(val, "NA") == 0)
 		return not_measured;
-	if (ends(key, "_why") || ends(key, "_name") || ends(key, "_model"))
+	if (was_words(key))
 		return words(d, val);
 	if (!parse_num(val, &x))
 		return *val != '\0' ? val : "none";
