@@ -23,9 +23,9 @@ ok 'footprint: NA has no point'     'ns-plot footprint $run >script && ! grep -q
 # The warm-up rows of the baseline have repeat NA; 5 repeats of 16 steps remain.
 is 'phases: 80 points, no warm-up' 80 'ns-plot phases $run | sed -n "/^\$d/,/^EOD/p" | grep -c "^[0-9]"'
 
-mkdir only && head -n 1 $run/hierarchy.tsv >only/hierarchy.tsv
+mkdir only && head -n 1 "$run"/hierarchy.tsv >only/hierarchy.tsv
 ok 'header only' 'ns-plot ladder only >script && has "no rung has bytes a token"'
-cp $run/roofline.tsv only
+cp "$run"/roofline.tsv only
 ok 'no ceilings' 'ns-plot roofline only >script && has "no memory or no GEMM ceiling"'
 
 exits 2 'no such figure'  'ns-plot pie $run'              "no figure 'pie': there is ladder"
@@ -33,7 +33,7 @@ exits 2 'no directory'    'ns-plot ladder nodir'          'nodir: No such file'
 exits 2 'one operand'     'ns-plot ladder'                'usage:'
 exits 2 'full disk'       'ns-plot ladder $run >/dev/full' 'No space left'
 bad() {	# bad NAME TEXT MESSAGE: that hierarchy.tsv is trouble
-	mkdir -p bad && printf "$2" >bad/hierarchy.tsv
+	mkdir -p bad && printf '%b' "$2" >bad/hierarchy.tsv
 	exits 2 "$1" 'ns-plot ladder bad' "$3"
 }
 bad 'empty'          ''                                        'hierarchy.tsv: empty: no header line'
@@ -49,7 +49,7 @@ printf 'phase\trung\tbytes_per_token\n%s\tmemory\t1000\ndecode\tmemory\t3000\n' 
 printf 'kernel\tworking_set_bytes\tbytes_per_s\n%s\t1024\t5e9\n%s\t4096\t3e9\n' "$name" "$name" >evil/sweep.tsv
 printf 'time_ns\tsource\tused_bytes\n0\t%s\t5\n9\t%s\t7\n' "$name" "$name" >evil/footprint.tsv
 printf 'phase\tflop_per_byte\tflop_per_s\tbound\n%s\t2\t1e9\tmemory\n' "$name" >evil/roofline.tsv
-cp $run/ceilings.kv evil
+cp "$run"/ceilings.kv evil
 
 if command -v gnuplot >/dev/null; then
 	for f in $figures; do

@@ -200,7 +200,7 @@ for f in md html json verdict; do
 done
 breaks() { # breaks NAME FILE TEXT MESSAGE
 	fresh
-	printf "$3" >"r/$2"
+	printf '%b' "$3" >"r/$2"
 	exits 2 "$1" 'ns-report r' "$4"
 }
 breaks 'an empty table'   gate.tsv ''                'gate.tsv: empty: no header line'
@@ -209,7 +209,9 @@ breaks 'a ragged row'     checks.tsv 'check\tphase\texpected\tmeasured\terror_ra
 breaks 'a bad number'     roofline.tsv 'phase\tflop_per_byte\tflop_per_s\tof_ceiling_ratio\tbound\ndecode\t1\t2\tmany\tmemory\n' "of_ceiling_ratio: not a number: 'many'"
 breaks 'a cut last line'  sweep.tsv 'kernel\tworking_set_bytes\tbytes_per_s\nread' 'last line cut short'
 breaks 'a bad setting'    model.kv 'a=$(b)\n'        'unsafe character'
-for f in $(cd $run && ls *.tsv | grep -v counters); do
+for f in "$run"/*.tsv; do
+	f=${f##*/}
+	[ "$f" != counters.tsv ] || continue
 	fresh
 	head -n 1 "$run/$f" >"r/$f"
 	ok "header only: $f" 'ns-report r && ns-report -f html r && ns-report -f json r && ns-report -f verdict r'
