@@ -6,7 +6,7 @@
 #include "checkpoint.h"
 #include "families.h"
 
-enum kind { COUNT, SIZE, FLAG, REAL, LAYERS };	/* SIZE: NA where it is 0 */
+enum kind { COUNT, SIZE, FLAG, REAL, LAYERS, ROPE };	/* SIZE: NA where it is 0 */
 static const struct field {
 	const char *key;
 	enum kind kind;
@@ -19,7 +19,7 @@ static const struct field {
 	FIELD(COUNT, sliding_window), FIELD(LAYERS, window_layers),
 	FIELD(FLAG, tied), FIELD(FLAG, qkv_bias), FIELD(FLAG, o_bias),
 	FIELD(FLAG, qk_norm), FIELD(REAL, norm_eps), FIELD(REAL, rope_theta),
-	FIELD(REAL, rope_factor), FIELD(REAL, rope_low_freq),
+	FIELD(ROPE, rope), FIELD(REAL, rope_factor), FIELD(REAL, rope_low_freq),
 	FIELD(REAL, rope_high_freq), FIELD(REAL, rope_old_context),
 	FIELD(COUNT, n_experts), FIELD(COUNT, n_experts_per_token),
 	FIELD(COUNT, expert_ffn_size), FIELD(FLAG, norm_topk),
@@ -66,6 +66,10 @@ write_field(struct out *o, const struct field *f, const struct arch *a)
 	case LAYERS:
 		write_layers(o, f->key, p);
 		break;
+	case ROPE:
+		out_kv(o, f->key, a->rope == ROPE_LLAMA3 ? "llama3" :
+		    arch_unsupported(a) == NULL ? "default" : NULL);
+		break;
 	}
 }
 
@@ -74,12 +78,8 @@ arch_write(const struct arch *a, struct out *o)
 {
 	out_kv(o, "architecture", *a->architecture != '\0' ? a->architecture : NULL);
 	out_kv(o, "model_type", a->model_type);
-	for (size_t i = 0; i < N_FIELDS; i++) {
-		if (fields[i].at == offsetof(struct arch, rope_factor))
-			out_kv(o, "rope", a->rope == ROPE_LLAMA3 ? "llama3" :
-			    arch_unsupported(a) == NULL ? "default" : NULL);
+	for (size_t i = 0; i < N_FIELDS; i++)
 		write_field(o, &fields[i], a);
-	}
 	out_kv(o, "unsupported", arch_unsupported(a));
 }
 
@@ -87,7 +87,7 @@ bool
 arch_has_key(const char *key)
 {
 	static const char *const others[] = { "architecture", "model_type",
-	    "rope", "unsupported", "dtype", "seed" };
+	    "unsupported", "dtype", "seed" };
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (strcmp(key, others[i]) == 0)
@@ -129,6 +129,19 @@ read_flag(const struct kv *kv, const char *key)
 	return false;
 }
 
+static enum rope
+read_rope(const struct kv *kv, const char *key)
+{
+	const char *s = kv_need(kv, key);
+
+	if (strcmp(s, "llama3") == 0)
+		return ROPE_LLAMA3;
+	if (strcmp(s, "default") != 0)
+		errx(NS_TROUBLE, "%s: %s: default or llama3 was expected, found "
+		    "'%s'", kv->path, key, s);
+	return ROPE_DEFAULT;
+}
+
 static void
 read_field(const struct kv *kv, const struct field *f, struct arch *a)
 {
@@ -150,6 +163,9 @@ read_field(const struct kv *kv, const struct field *f, struct arch *a)
 	case LAYERS:
 		read_layers(kv, f->key, p);
 		break;
+	case ROPE:
+		*(enum rope *)p = read_rope(kv, f->key);
+		break;
 	}
 }
 
@@ -159,19 +175,6 @@ set_window(struct arch *a, const struct kv *kv)
 	if (kv_get(kv, "window_layers") == NULL && a->sliding_window != 0)
 		for (uint64_t i = 0; i < a->n_layers && i < MAX_LAYERS; i++)
 			layers_add(&a->window_layers, i);
-}
-
-static void
-set_rope(struct arch *a, const struct kv *kv)
-{
-	const char *rope = kv_get(kv, "rope");
-
-	if (rope == NULL || strcmp(rope, "default") == 0)
-		return;
-	if (strcmp(rope, "llama3") != 0)
-		errx(NS_TROUBLE, "%s: rope: default or llama3 was expected, "
-		    "found '%s'", kv->path, rope);
-	a->rope = ROPE_LLAMA3;
 }
 
 static void
@@ -221,7 +224,6 @@ arch_read(struct arch *a, const struct kv *kv)
 	if (kv_get(kv, "seed") != NULL)
 		a->seed = kv_count(kv, "seed");
 	set_window(a, kv);
-	set_rope(a, kv);
 	set_dtype(a, kv);
 	arch_check(a, kv->path);
 }
