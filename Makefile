@@ -19,6 +19,7 @@ tools := \
 	ns-calib \
 	ns-check \
 	ns-discover \
+	ns-phases \
 	ns-plot \
 	ns-probe \
 	ns-readset \
