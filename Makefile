@@ -27,6 +27,7 @@ tools := \
 	ns-rollup \
 	ns-roofline \
 	ns-synth \
+	ns-timeline \
 	ns-worker \
 	nsys2tsv \
 	yaml2kv \

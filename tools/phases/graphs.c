@@ -182,14 +182,15 @@ hold(struct graphs *g, const struct held *h)
 static void
 make_windows(struct graphs *g, struct windows *win)
 {
+	size_t most = 0;
+
 	for (struct process *p = g->p; p < g->p + g->n_p; p++) {
 		struct launch *l = p->l + p->lo;
 		int64_t end = INT64_MIN;
 
+		most = p->n > most ? p->n : most;
 		if (p->n < g->want)
-			errx(NS_TROUBLE, "%s: process %lld has %zu graph "
-			    "launches: --last-graphs %zu was asked for",
-			    g->e->t->name, (long long)p->pid, p->n, g->want);
+			continue;	/* not the process that was meant */
 		for (size_t i = 0; i < p->n; i++)
 			end = l[i].end > end ? l[i].end : end;
 		for (size_t i = 0; i < p->n; i++) {
@@ -200,6 +201,9 @@ make_windows(struct graphs *g, struct windows *win)
 			    next > l[i].start ? next : l[i].start, p->pid });
 		}
 	}
+	if (win->n == 0 && most > 0)
+		errx(NS_TROUBLE, "%s: no process launched %zu graphs: ask for "
+		    "--last-graphs %zu at most", g->e->t->name, g->want, most);
 	if (win->n == 0)
 		errx(NS_TROUBLE, "%s: no graph launch in it: take the windows "
 		    "from ranges (--nvtx) or from times (--window)",
