@@ -1,6 +1,6 @@
 #!/bin/sh
-# The figures of ../shared/captures/README.md, to the nanosecond, from one
-# pipeline each.
+# The figures of ../shared/captures/README.md through ns-phases and ns-timeline, to
+# the nanosecond, one pipeline each.
 . "${0%/*}/tap.sh"
 
 captures=$shared/captures/nsys
