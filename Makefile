@@ -38,6 +38,7 @@ all: $(tools:%=build/%)
 include mk/build.mk
 include mk/check.mk
 include mk/bench.mk
+include mk/fuzz.mk
 
 .PHONY: help
 help:

@@ -216,30 +216,31 @@ finish(struct ncu *u, bool partial)
 }
 
 static void
-ncu2tsv(struct ncu *u, const char *path, bool partial)
+ncu2tsv(struct ncu *u, bool partial)
 {
 	const char *s;
 	size_t len;
 
-	lines_open(&u->in, path);
 	u->talk.path = u->in.path;
 	if (csv_init(&u->csv, CSV_STRICT | CSV_STRICT_FINI) != 0)
 		errx(NS_TROUBLE, "libcsv");
-	out_open(&u->out, NULL);
-	setvbuf(u->out.fp, NULL, _IOFBF, BUFFER);
 	launches_open(u);
 	out_head(&u->out, tool.out);
 	while ((s = lines_next(&u->in, &len)) != NULL)
 		line(u, s, len);
 	finish(u, partial);
-	out_close(&u->out);
+}
+
+static void
+close_all(struct ncu *u)
+{
+	lines_close(&u->in);
 	launches_close(u);
 	drop_columns(u);
 	csv_free(&u->csv);
 	picks_free(&u->picks);
 	free(u->cut.buf);
 	free(u->cells);
-	lines_close(&u->in);
 }
 
 int
@@ -269,6 +270,11 @@ main(int argc, char *argv[])
 		}
 	if (argc - optind > 1)
 		tool_usage(&tool);
-	ncu2tsv(&u, argv[optind], partial);
+	lines_open(&u.in, argv[optind]);
+	out_open(&u.out, NULL);
+	setvbuf(u.out.fp, NULL, _IOFBF, BUFFER);
+	ncu2tsv(&u, partial);
+	out_close(&u.out);
+	close_all(&u);
 	return NS_OK;
 }
