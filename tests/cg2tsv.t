@@ -83,7 +83,7 @@ fails 'unknown spec'        'A' 'zz=1\n'                        'not a line of a
 fails 'garbage'             'A' '<html>\n'                      'not a line of a callgrind profile'
 fails 'NUL'                 'A' 'fn=f\0\n'                      'NUL byte'
 pos=word fails 'unknown position' 'A' ''                        "unknown position 'word'"
-name=decode.99999999999999999999 fails 'step too large' 'A' '' 'stdin:7: not a number'
+name=decode.99999999999999999999 fails 'step too large' 'A' 'fn=f\n1 1\ntotals: 1\n' 'stdin:14: not a number'
 exits 2 'empty'             'cg2tsv </dev/null'                 'stdin: empty: not a callgrind profile'
 exits 2 'a table'           'cg2tsv $gold/cg2tsv.tsv'           'not a callgrind profile: it begins with'
 exits 2 'cachegrind'        'cg2tsv $data/cachegrind.out'       "not a callgrind profile: it begins with 'desc: I1 cache:"

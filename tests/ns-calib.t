@@ -122,6 +122,23 @@ ok 'sweep'                     'ns-calib sweep --seconds 0.01 >s.tsv'
 is 'sweep: from 16 KiB'        '16384 16384'  'awk "\$2 == 16384" s.tsv | cut -f2 | xargs'
 ok 'sweep: to the whole'       '. ./c.kv && awk -v max=$working_set_bytes "NR > 1 && \$2 > max * 0.99 { n++ } END { exit n != 2 }" s.tsv'
 is 'sweep: ascending'          ''     'for k in read copy; do grep ^$k s.tsv | cut -f2 | sort -cnu 2>&1; done'
+
+# A BLAS that is wrong, and one that crashes: no figure, and it is said.
+blas() {
+	mkdir -p "$1" && echo "#include <stdlib.h>
+	char *openblas_get_corename(void) { return \"Fake\"; }
+	void cblas_sgemm(int o, int ta, int tb, int m, int n, int k, float al, const float *a, int la, const float *b, int lb, float be, float *c, int lc);
+	void cblas_sgemm(int o, int ta, int tb, int m, int n, int k, float al, const float *a, int la, const float *b, int lb, float be, float *c, int lc)
+	{ $2; }" | cc -w -shared -fPIC -O1 -o "$1/libopenblas.so.0" -x c -
+}
+if blas wrong 'c[0] = 1' && blas crash 'abort()'; then
+	for b in wrong crash; do
+		exits 0 "GEMM: $b" 'LD_LIBRARY_PATH=$dir/$b ns-calib ceilings --seconds 0.01' 'gemm: wrong results or a crash'
+		is "GEMM: $b is NA" 'gemm_f32_flop_per_s=NA' 'grep ^gemm_f32_flop out'
+	done
+else
+	skip_one 'GEMM: wrong' 'no C compiler here'
+fi
 exits 2 'no command'           'ns-calib'                      'usage:'
 exits 2 'another command'      'ns-calib gates'                "'gates': gate, judge"
 exits 2 'seconds'              'ns-calib canary --seconds -1'  'more than 0 was expected'

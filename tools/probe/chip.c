@@ -36,21 +36,33 @@ struct initialize {
 };
 
 static void *
+load_newest(const char *pattern)
+{
+	void *lib = NULL;
+	glob_t g;
+
+	if (glob(pattern, 0, NULL, &g) != 0)
+		return NULL;
+	for (size_t i = g.gl_pathc; lib == NULL && i > 0; i--)
+		lib = dlopen(g.gl_pathv[i - 1], RTLD_NOW);
+	globfree(&g);
+	return lib;
+}
+
+static void *
 cupti(void)
 {
 	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12",
 	    "libcupti.so" };
+	static const char *const places[] = {
+	    "/usr/local/cuda*/targets/*/lib/libcupti.so",
+	    "/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so" };
 	void *lib = NULL;
-	glob_t g;
 
 	for (size_t i = 0; lib == NULL && i < sizeof names / sizeof *names; i++)
 		lib = dlopen(names[i], RTLD_NOW);
-	if (lib == NULL && glob("/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so",
-	    0, NULL, &g) == 0) {
-		for (size_t i = g.gl_pathc; lib == NULL && i > 0; i--)
-			lib = dlopen(g.gl_pathv[i - 1], RTLD_NOW);
-		globfree(&g);
-	}
+	for (size_t i = 0; lib == NULL && i < sizeof places / sizeof *places; i++)
+		lib = load_newest(places[i]);
 	return lib;
 }
 
