@@ -210,9 +210,12 @@ write_predicted(struct doc *d)
 	size_t n = roles_of(d->run, role);
 	struct predicted all[N_PHASES];
 
-	para(d, PLAIN, "What must move is known from the checkpoint's header and "
-	    "the workload: every executed weight once a step at its stored size, "
-	    "the embedding rows that are looked up, the keys and values.");
+	para(d, PLAIN, say(d, "What must move is known from the checkpoint's header "
+	    "and the workload: every executed weight once a step at its stored size, "
+	    "the embedding rows that are looked up, the keys and values.%s",
+	    kv_num(&d->run->platform, "write_allocate") == 1 ? " On this platform a "
+	    "line is read before it is written, so writes count among the reads." :
+	    ""));
 	for (size_t p = 0; p < N_PHASES; p++) {
 		all[p] = predicted(d->run, phases[p], NULL);
 		say_ratio(d, phases[p]);
@@ -267,7 +270,7 @@ kernels_of(struct doc *d, const char *phase)
 	table(d, say(d, "%s: %s of %s %s, by bytes of memory", capital(d, phase),
 	    count(d, (double)(n < d->top_kernels ? n : d->top_kernels)),
 	    count(d, (double)n), r->simulated ? "functions" : "kernels"),
-	    r->simulated ? "Function|>Read|>Written|>Share|>Dumps" :
+	    r->simulated ? "Function|>Read|>Written|>Share|>Steps" :
 	    "Kernel|>Read|>Written|>Share|>Launches");
 	for (size_t i = 0; i < r->n_kernel && shown < d->top_kernels; i++) {
 		const struct kernel *k = &r->kernel[i];

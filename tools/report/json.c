@@ -106,6 +106,7 @@ of_summary(const struct run *r, const struct summary *s)
 
 	set(o, "verdict", json_string(verdict_word[s->verdict]));
 	set(o, "reason", json_string(s->reason));
+	set(o, "speed_inconclusive", json_boolean(s->speed_moved));
 	set(o, "n_pass", json_integer((json_int_t)s->n_pass));
 	set(o, "n_warn", json_integer((json_int_t)s->n_warn));
 	set(o, "n_fail", json_integer((json_int_t)s->n_fail));
@@ -117,7 +118,8 @@ of_summary(const struct run *r, const struct summary *s)
 	set(o, "decode_bytes_per_token", number(s->measured_bytes_per_token));
 	set(o, "decode_read_bytes_per_token", number(s->measured_read));
 	set(o, "decode_predicted_read_bytes_per_token", number(s->predicted_read));
-	set(o, "decode_of_memory_read_ceiling_ratio", number(s->of_read_ratio));
+	set(o, "decode_of_memory_read_ceiling_ratio",
+	    number(s->no_share != NULL ? NAN : s->of_read_ratio));
 	set(o, "decode_of_ceiling_ratio", number(s->of_ceiling_ratio));
 	set(o, "decode_busy_ratio", number(s->busy_ratio));
 	return o;

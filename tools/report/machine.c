@@ -81,19 +81,35 @@ write_footprint(struct doc *d)
 
 /* ---- settings as they stand */
 
+/* What is missing is one sentence, not a column of apologies. */
 static void
+say_missing(struct doc *d, const struct kv *kv)
+{
+	const char *list = "";
+
+	for (size_t i = 0; i < kv->n; i++)
+		if (strcmp(kv->val[i], "NA") == 0)
+			list = say(d, "%s%s%s", list, *list != '\0' ? ", " : "",
+			    label(d, kv->key[i]));
+	if (*list != '\0')
+		para(d, NOTE, say(d, "Not measured, or not there: %s.", list));
+}
+
+void
 kv_table(struct doc *d, const struct kv *kv, const char *caption)
 {
 	if (kv->n == 0)
 		return;
 	table(d, caption, "What|Value");
 	for (size_t i = 0; i < kv->n; i++) {
-		if (strcmp(kv->key[i], "synthetic") == 0)
-			continue;	/* said where it matters: above all else */
+		if (strcmp(kv->key[i], "synthetic") == 0 ||
+		    strcmp(kv->val[i], "NA") == 0)
+			continue;	/* said above all else; said below */
 		cell(d, label(d, kv->key[i]));
 		cell(d, setting(d, kv->key[i], kv->val[i]));
 	}
 	table_end(d);
+	say_missing(d, kv);
 }
 
 bool
@@ -158,12 +174,54 @@ stages_table(struct doc *d)
 	table_end(d);
 }
 
+/* A parameter's own name: manifest keys begin with the capture's. */
+static const char *
+parameter(const char *key)
+{
+	static const char *const kinds[] = { "_model_", "_workload_", "_profile_",
+	    "_platform_", "_checkpoint_" };
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		const char *at = strstr(key, kinds[i]);
+
+		if (at != NULL)
+			return at + 1;
+	}
+	return key;
+}
+
+/* Captures share most parameters: each pair of name and value stands once. */
+static bool
+first_of(const struct kv *kv, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (strcmp(parameter(kv->key[j]), parameter(kv->key[i])) == 0 &&
+		    strcmp(kv->val[j], kv->val[i]) == 0)
+			return false;
+	return true;
+}
+
+static void
+manifest_table(struct doc *d)
+{
+	const struct kv *kv = &d->run->manifest;
+
+	table(d, "Parameters and versions", "What|Value");
+	for (size_t i = 0; i < kv->n; i++)
+		if (first_of(kv, i)) {
+			cell(d, words(d, parameter(kv->key[i])));
+			cell(d, setting(d, kv->key[i], kv->val[i]));
+		}
+	table_end(d);
+}
+
 void
 write_made(struct doc *d)
 {
 	kv_table(d, &d->run->model, "The model, from its checkpoint");
 	kv_table(d, &d->run->workload, "The workload");
-	kv_table(d, &d->run->manifest, "Parameters and versions");
+	if (d->run->manifest.n > 0)
+		manifest_table(d);
 	if (d->run->stages.path != NULL)
 		stages_table(d);
 }

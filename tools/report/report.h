@@ -50,6 +50,8 @@ struct spread {
 struct summary {
 	enum verdict verdict;
 	const char *reason;
+	bool	 speed_moved;		/* a canary warns: speed is inconclusive */
+	const char *no_share;		/* why of_read_ratio means nothing, or NULL */
 	size_t	 n_pass, n_warn, n_fail, n_na;
 	struct spread prefill, first, decode;	/* dur_ns */
 	bool	 one_decode;		/* baseline knows no first step */
@@ -61,6 +63,7 @@ struct summary {
 };
 extern const char *const verdict_word[];
 void	summarise(struct summary *, const struct run *);
+const char *without_phase(const char *why, const char *phase);
 double	tokens_per_s(const struct spread *);
 /* The row of hierarchy (or another table) for a phase and rung; or TSV_NONE. */
 size_t	row_of(const struct table *, const char *phase, const char *rung);
@@ -144,6 +147,8 @@ const char *words(struct doc *, const char *);		/* _ as space */
 const char *capital(struct doc *, const char *);
 const char *strong(struct doc *, const char *);
 const char *text_or(const char *, const char *otherwise);
+
+void	kv_table(struct doc *, const struct kv *, const char *caption);
 
 /* A figure as markup that can stand in the page; NULL and why if not. */
 char	*svg_inline(const char *path, const char *name, const char *title,

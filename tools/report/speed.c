@@ -40,6 +40,10 @@ write_speed(struct doc *d)
 		    "run is slower and its times are not used.",
 		    strong(d, digits(d, tokens_per_s(&s->decode))),
 		    duration(d, s->decode.median)));
+	if (s->speed_moved)
+		para(d, DOUBT, STRONG("Speed is inconclusive") ": the same two small "
+		    "kernels ran before and after, and not equally fast. The machine "
+		    "was busy, hot or throttled; run it again.");
 	figure(d, "phases", "Time of each decode step, unprofiled.");
 	table(d, "Unprofiled time of a step; tokens a second are of the median",
 	    "Phase|>Tokens/s|>Median|>Middle half|>Slowest|>Tokens a step|>Steps");
@@ -111,17 +115,17 @@ has_ceilings(const struct doc *d)
 	return d->run->ceilings.n > 0 || d->run->sweep.path != NULL;
 }
 
-static void
-ceilings_table(struct doc *d)
+/* The best rate of a working set of at least this size: noise only slows. */
+static double
+best_from(const struct table *t, const char *kernel, double size)
 {
-	const struct kv *kv = &d->run->ceilings;
+	double best = NAN;
 
-	table(d, "Ceilings", "What|>Reached");
-	for (size_t i = 0; i < kv->n; i++) {
-		cell(d, label(d, kv->key[i]));
-		cell(d, setting(d, kv->key[i], kv->val[i]));
-	}
-	table_end(d);
+	for (size_t i = 0; i < t->n; i++)
+		if (table_is(t, i, "kernel", kernel) &&
+		    table_num(t, i, "working_set_bytes") >= size)
+			best = fmax(best, table_num(t, i, "bytes_per_s"));
+	return best;
 }
 
 /* The step between two working sets over which the most bandwidth is lost. */
@@ -129,25 +133,25 @@ static void
 say_knee(struct doc *d, const char *kernel)
 {
 	const struct table *t = &d->run->sweep;
-	double size = NAN, rate = NAN, worst = 1, from = NAN, to = NAN;
-	double before = NAN, after = NAN;
+	double last = NAN, before = NAN, worst = 1, from = NAN, to = NAN;
 
 	for (size_t i = 0; i < t->n; i++) {
-		double s = table_num(t, i, "working_set_bytes");
-		double r = table_num(t, i, "bytes_per_s");
+		double size = table_num(t, i, "working_set_bytes");
+		double rate = best_from(t, kernel, size);
 
 		if (!table_is(t, i, "kernel", kernel))
 			continue;
-		if (s > size && r / rate < worst)
-			worst = r / rate, from = size, to = s, before = rate,
-			    after = r;
-		size = s, rate = r;
+		if (size > last && rate / before < worst)
+			worst = rate / before, from = last, to = size;
+		last = size, before = rate;
 	}
 	if (!isnan(from))
 		item(d, say(d, "%s: the steepest fall is from %s with a working set of "
 		    "%s to %s with %s.", capital(d, words(d, kernel)),
-		    quantity(d, before, "B/s"), quantity(d, from, "B"),
-		    quantity(d, after, "B/s"), quantity(d, to, "B")));
+		    quantity(d, best_from(t, kernel, from), "B/s"),
+		    quantity(d, from, "B"),
+		    quantity(d, best_from(t, kernel, to), "B/s"),
+		    quantity(d, to, "B")));
 }
 
 static void
@@ -177,8 +181,7 @@ write_ceilings(struct doc *d)
 	    "else to do, never a datasheet's.%s", isnan(l2 / read) ? "" :
 	    say(d, " Its L2 reads %s as fast as its memory.",
 	    times(d, l2 / read))));
-	if (kv->n > 0)
-		ceilings_table(d);
+	kv_table(d, kv, "Ceilings");
 	say_knees(d);
 	figure(d, "sweep", "Bandwidth over the size of the working set; a step down "
 	    "is the edge of a cache.");

@@ -64,8 +64,11 @@ judge(struct summary *s, const struct table *checks)
 		s->n_pass += table_is(checks, i, "verdict", "pass");
 		s->n_warn += table_is(checks, i, "verdict", "warn");
 		s->n_na += table_is(checks, i, "verdict", "na");
-		if (fail && begins(checks, i, "canary"))
-			moved = true;
+		if (begins(checks, i, "canary")) {
+			moved |= fail;
+			s->speed_moved |= fail || table_is(checks, i, "verdict",
+			    "warn");
+		}
 		s->n_fail += fail;
 	}
 	s->verdict = INCONCLUSIVE;
@@ -81,7 +84,9 @@ judge(struct summary *s, const struct table *checks)
 	else if (!passed(checks, essential[1]))
 		s->reason = "measured bytes could not be held against a prediction";
 	else
-		s->verdict = TRUSTED, s->reason = s->n_warn > 0 ?
+		s->verdict = TRUSTED, s->reason = s->speed_moved ?
+		    "the bytes can be believed; speeds are inconclusive, since the "
+		    "canary moved" : s->n_warn > 0 ?
 		    "no check failed, though some figures are in doubt" :
 		    "every check that could be made passed";
 }
@@ -193,11 +198,44 @@ predicted(const struct run *r, const char *phase, const char *role)
 	return p;
 }
 
+/* A reason less the phase that it begins with, where that is said already. */
+const char *
+without_phase(const char *why, const char *phase)
+{
+	size_t n = strlen(phase);
+
+	return n > 0 && strncmp(why, phase, n) == 0 &&
+	    strncmp(why + n, ": ", 2) == 0 ? why + n + 2 : why;
+}
+
+/* Decode's reads over the time of the same steps, of the read ceiling. */
+static void
+share_of_ceiling(struct summary *s, const struct run *r)
+{
+	const struct table *t = &r->checks;
+	size_t mem = row_of(&r->hierarchy, "decode", "memory");
+	size_t roof = row_of(&r->roofline, "decode", NULL);
+	double rate = s->measured_read * tokens_per_s(&s->decode);
+
+	if (roof != TSV_NONE) {
+		s->of_ceiling_ratio = table_num(&r->roofline, roof,
+		    "of_ceiling_ratio");
+		if (mem != TSV_NONE)
+			rate = table_num(&r->hierarchy, mem, "read_bytes") * 1e9 /
+			    table_num(&r->roofline, roof, "dur_ns");
+	}
+	s->of_read_ratio = rate / kv_num(&r->ceilings, "memory_read_bytes_per_s");
+	for (size_t i = 0; i < t->n; i++)
+		if (begins(t, i, "read_ceiling") && table_is(t, i, "phase", "decode") &&
+		    !table_is(t, i, "verdict", "pass"))
+			s->no_share = without_phase(text_or(table_text(t, i, "why"),
+			    "the check of the read ceiling did not pass"), "decode");
+}
+
 void
 summarise(struct summary *s, const struct run *r)
 {
 	size_t mem = row_of(&r->hierarchy, "decode", "memory");
-	size_t roof = row_of(&r->roofline, "decode", NULL);
 	struct predicted p = predicted(r, "decode", NULL);
 
 	*s = (struct summary){ .measured_bytes_per_token = NAN,
@@ -212,11 +250,7 @@ summarise(struct summary *s, const struct run *r)
 		s->measured_read = table_num(&r->hierarchy, mem, "read_bytes") /
 		    phase_tokens(r, "decode");
 	}
-	s->of_read_ratio = s->measured_read * tokens_per_s(&s->decode) /
-	    kv_num(&r->ceilings, "memory_read_bytes_per_s");
+	share_of_ceiling(s, r);
 	s->busy_ratio = phase_sum(&r->timeline, "decode", "busy_ns") /
 	    phase_sum(&r->timeline, "decode", "wall_ns");
-	if (roof != TSV_NONE)
-		s->of_ceiling_ratio = table_num(&r->roofline, roof,
-		    "of_ceiling_ratio");
 }

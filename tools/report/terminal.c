@@ -18,8 +18,9 @@ worst(struct doc *d)
 			    text_or(table_text(t, i, "phase"), ""),
 			    table_text(t, i, "phase") != NULL ? " " : "",
 			    strcmp(kind, "fail") == 0 ? "failed" : "warns",
-			    text_or(table_text(t, i, "why"), "no reason given"),
-			    more > 0 ? say(d, " (and %zu more)", more) : "");
+			    without_phase(text_or(table_text(t, i, "why"),
+			    "no reason given"), text_or(table_text(t, i, "phase"),
+			    "")), more > 0 ? say(d, " (and %zu more)", more) : "");
 	return d->sum->reason;
 }
 
@@ -51,20 +52,24 @@ write_terminal(struct doc *d)
 {
 	const struct summary *s = d->sum;
 	double ratio = s->measured_read / s->predicted_read;
-	bool reasons = s->n_fail > 0 || s->n_warn > 0;
+	bool reasons = s->n_fail > 0 || (s->n_warn > 0 && !s->speed_moved);
 
 	line(d, say(d, "%s: %s%s", d->run->name, weights(d),
 	    d->run->simulated ? ", simulated hierarchy" : ""));
 	line(d, say(d, "verdict   %s; %s", verdict_word[s->verdict],
 	    reasons ? worst(d) : s->reason));
-	line(d, say(d, "speed     prefill %s, decode %s",
-	    token_rate(d, &s->prefill), token_rate(d, &s->decode)));
+	line(d, say(d, "speed     prefill %s, decode %s%s",
+	    token_rate(d, &s->prefill), token_rate(d, &s->decode),
+	    s->speed_moved ? " (inconclusive: the canary moved)" : ""));
 	line(d, say(d, "bytes     %s read from memory a decode token, %s "
 	    "predicted%s", quantity(d, s->measured_read, "B"),
 	    quantity(d, s->predicted_read, "B"), isnan(ratio) ? "" :
 	    say(d, " (%s)", signed_percent(d, ratio - 1))));
-	line(d, say(d, "ceiling   decode reads at %s of the memory read ceiling%s",
-	    percent(d, s->of_read_ratio), d->run->simulated &&
-	    !isnan(s->of_read_ratio) ? " (estimate)" : ""));
+	if (s->no_share != NULL)
+		line(d, say(d, "ceiling   no figure: %s", s->no_share));
+	else
+		line(d, say(d, "ceiling   decode reads at %s of the memory read "
+		    "ceiling%s", percent(d, s->of_read_ratio), d->run->simulated &&
+		    !isnan(s->of_read_ratio) ? " (estimate)" : ""));
 	line(d, say(d, "read on   %s/report.html", d->run->dir));
 }

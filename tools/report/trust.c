@@ -81,6 +81,29 @@ workload_words(struct doc *d)
 	    text_or(b, "1"));
 }
 
+/* "46638592 bytes" as 46.6 MB. */
+static const char *
+scale_bytes(struct doc *d, const char *s)
+{
+	const char *all = "";
+
+	for (;;) {
+		size_t n = strcspn(s, "0123456789");
+		size_t m = strspn(s + n, "0123456789");
+
+		if (m == 0)
+			return say(d, "%s%s", all, s);
+		if (m > 4 && strncmp(s + n + m, " bytes", 6) == 0) {
+			all = say(d, "%s%.*s%s", all, (int)n, s,
+			    quantity(d, strtod(s + n, NULL), "B"));
+			s += n + m + 6;
+		} else {
+			all = say(d, "%s%.*s", all, (int)(n + m), s);
+			s += n + m;
+		}
+	}
+}
+
 static void
 write_facts(struct doc *d)
 {
@@ -89,7 +112,8 @@ write_facts(struct doc *d)
 
 	if (d->run->baseline.path != NULL)
 		fact(d, "Decode", token_rate(d, &s->decode), say(d,
-		    "unprofiled; prefill %s", token_rate(d, &s->prefill)));
+		    "%sprefill %s", s->speed_moved ? "inconclusive: the canary "
+		    "moved; " : "unprofiled; ", token_rate(d, &s->prefill)));
 	if (d->run->hierarchy.path != NULL)
 		fact(d, "Read from memory a decode token",
 		    quantity(d, s->measured_read, "B"),
@@ -97,7 +121,9 @@ write_facts(struct doc *d)
 		    say(d, "predicted %s: %s", quantity(d, s->predicted_read, "B"),
 		    signed_percent(d, ratio - 1)));
 	if (d->run->ceilings.n > 0 && d->run->hierarchy.path != NULL)
-		fact(d, "Of the memory read ceiling", percent(d, s->of_read_ratio),
+		fact(d, "Of the memory read ceiling", s->no_share != NULL ?
+		    "no figure" : percent(d, s->of_read_ratio),
+		    s->no_share != NULL ? scale_bytes(d, s->no_share) :
 		    say(d, "decode, of %s%s", quantity(d, kv_num(&d->run->ceilings,
 		    "memory_read_bytes_per_s"), "B/s"), d->run->simulated ?
 		    "; an estimate" : ""));
@@ -125,35 +151,68 @@ check_name(struct doc *d, size_t i)
 {
 	const struct table *t = &d->run->checks;
 	const char *phase = table_text(t, i, "phase");
+	const char *name = text_or(table_text(t, i, "check"), "unnamed");
+	size_t n = strcspn(name, ".");
+	const char *part = name[n] == '.' ? name + n + 1 : "";
 
-	return say(d, "%s%s%s%s", words(d, text_or(table_text(t, i, "check"),
-	    "unnamed")), phase != NULL ? " (" : "", text_or(phase, ""),
-	    phase != NULL ? ")" : "");
+	if (strncmp(part, name, n) == 0 && part[n] == '_')
+		part += n + 1;		/* canary.canary_copy */
+	return say(d, "%s%s%s%s%s%s", words(d, say(d, "%.*s", (int)n, name)),
+	    *part != '\0' ? " of " : "", label(d, part), phase != NULL ? " (" : "",
+	    text_or(phase, ""), phase != NULL ? ")" : "");
 }
 
-/* A figure whose unit the table does not tell; not every check has one. */
+/* checks.tsv has no units; what a check is about tells it.  "": it has none. */
 static const char *
-bare(struct doc *d, double x)
+unit_of(const struct table *t, size_t i)
 {
-	return isnan(x) ? "" : x == floor(x) && fabs(x) < 1e15 ?
-	    count(d, x) : say(d, "%.4g", x);
+	static const char *const unit[][2] = { { "read_ceiling", "B/s" },
+	    { "flop_ceiling", "FLOP/s" }, { "canary", "B/s" },
+	    { "footprint", "B" } };
+	const char *name = text_or(table_text(t, i, "check"), "");
+
+	for (size_t j = 0; j < sizeof unit / sizeof *unit; j++)
+		if (strncmp(name, unit[j][0], strlen(unit[j][0])) == 0)
+			return unit[j][1];
+	return "";
+}
+
+/* Not every check has a figure; bytes that must agree are shown in full. */
+static const char *
+check_figure(struct doc *d, size_t i, const char *column)
+{
+	double x = table_num(&d->run->checks, i, column);
+	const char *unit = unit_of(&d->run->checks, i);
+
+	return isnan(x) ? "" : *unit != '\0' ? quantity(d, x, unit) :
+	    x == floor(x) && fabs(x) < 1e15 ? count(d, x) : say(d, "%.4g", x);
+}
+
+/* Why, for people: the phase stands beside it, so it need not begin it. */
+static const char *
+why_of(struct doc *d, size_t i)
+{
+	const struct table *t = &d->run->checks;
+
+	return scale_bytes(d, without_phase(text_or(table_text(t, i, "why"), ""),
+	    text_or(table_text(t, i, "phase"), "")));
 }
 
 static void
 say_check(struct doc *d, size_t i, const char *word)
 {
-	const struct table *t = &d->run->checks;
-	double expected = table_num(t, i, "expected");
-	double measured = table_num(t, i, "measured");
+	const char *expected = check_figure(d, i, "expected");
+	const char *measured = check_figure(d, i, "measured");
+	double tolerance = table_num(&d->run->checks, i, "tolerance_ratio");
 	const char *figures = "";
 
-	if (!isnan(expected) && !isnan(measured))
-		figures = say(d, " Expected %s, measured %s (%s; tolerance %s).",
-		    bare(d, expected), bare(d, measured),
-		    signed_percent(d, table_num(t, i, "error_ratio")),
-		    percent(d, table_num(t, i, "tolerance_ratio")));
-	item(d, say(d, STRONG("%s: %s") ".%s %s", word, check_name(d, i), figures,
-	    text_or(table_text(t, i, "why"), "")));
+	if (*expected != '\0' && *measured != '\0')
+		figures = say(d, " Expected %s, measured %s (%s%s).", expected,
+		    measured, signed_percent(d, table_num(&d->run->checks, i,
+		    "error_ratio")), isnan(tolerance) ? "" :
+		    say(d, "; tolerance %s", percent(d, tolerance)));
+	item(d, say(d, STRONG("%s: %s") ".%s %s.", word, check_name(d, i), figures,
+	    capital(d, why_of(d, i))));
 }
 
 static void
@@ -166,26 +225,58 @@ say_checks(struct doc *d, const char *verdict, const char *word)
 			say_check(d, i, word);
 }
 
+/* The gate's rows have a section of their own; here they are one, if all pass. */
+static bool
+of_gate(const struct table *t, size_t i)
+{
+	const char *name = table_text(t, i, "check");
+
+	return name != NULL && strncmp(name, "gate.", 5) == 0 &&
+	    table_is(t, i, "verdict", "pass");
+}
+
+static void
+gate_row(struct doc *d, size_t n)
+{
+	cell(d, "gate");
+	cell(d, "pass");
+	for (size_t i = 0; i < 4; i++)
+		cell(d, "");
+	cell(d, say(d, "%zu counts of known traffic are within tolerance", n));
+}
+
+static void
+check_row(struct doc *d, size_t i)
+{
+	const struct table *t = &d->run->checks;
+	double tolerance = table_num(t, i, "tolerance_ratio");
+	double error = table_num(t, i, "error_ratio");
+
+	cell(d, check_name(d, i));
+	cell(d, text_or(table_text(t, i, "verdict"), not_measured));
+	cell(d, check_figure(d, i, "expected"));
+	cell(d, table_is(t, i, "verdict", "na") ? not_measured :
+	    check_figure(d, i, "measured"));
+	cell(d, isnan(error) ? "" : signed_percent(d, error));
+	cell(d, isnan(tolerance) ? "" : percent(d, tolerance));
+	cell(d, why_of(d, i));
+}
+
 static void
 all_checks(struct doc *d)
 {
 	const struct table *t = &d->run->checks;
+	size_t n_gate = 0;
 
 	table(d, say(d, "All %s checks", count(d, (double)t->n)),
 	    "Check|Verdict|>Expected|>Measured|>Error|>Tolerance|~Why");
-	for (size_t i = 0; i < t->n; i++) {
-		bool na = table_is(t, i, "verdict", "na");
-		double tolerance = table_num(t, i, "tolerance_ratio");
-		double error = table_num(t, i, "error_ratio");
-
-		cell(d, check_name(d, i));
-		cell(d, text_or(table_text(t, i, "verdict"), not_measured));
-		cell(d, bare(d, table_num(t, i, "expected")));
-		cell(d, na ? not_measured : bare(d, table_num(t, i, "measured")));
-		cell(d, isnan(error) ? "" : signed_percent(d, error));
-		cell(d, isnan(tolerance) ? "" : percent(d, tolerance));
-		cell(d, text_or(table_text(t, i, "why"), ""));
-	}
+	for (size_t i = 0; i < t->n; i++)
+		n_gate += of_gate(t, i);
+	if (n_gate > 0)
+		gate_row(d, n_gate);
+	for (size_t i = 0; i < t->n; i++)
+		if (!of_gate(t, i))
+			check_row(d, i);
 	table_end(d);
 }
 

@@ -181,15 +181,18 @@ setting(struct doc *d, const char *key, const char *val)
 	return strncmp(key, "n_", 2) == 0 ? count(d, x) : val;
 }
 
+/* _ as space, runs of them as one, none at the ends. */
 const char *
 words(struct doc *d, const char *s)
 {
-	char *w = xstrdup(s);
+	char *w = xalloc(strlen(s) + 1, 1), *p = w;
 	const char *said;
 
-	for (char *p = w; *p != '\0'; p++)
-		if (*p == '_')
-			*p = ' ';
+	for (; *s != '\0'; s++)
+		if (*s != '_' && *s != ' ')
+			*p++ = *s;
+		else if (p > w && p[-1] != ' ' && s[1] != '\0')
+			*p++ = ' ';
 	said = say(d, "%s", w);
 	free(w);
 	return said;
