@@ -46,11 +46,12 @@ $R/checks.tsv: $(tables) build/ns-check
 
 # Wall time of each stage, and the values that each capture was made with.
 $R/stages.tsv: $(captures)
-	{ printf 'stage\tdur_ns\n'; cd $R && for f in *.stage; do \
-		printf '%s\t%s\n' "$${f%.stage}" "$$(sed -n 's/^dur_ns=//p' "$$f")"; done; } $(into)
+	{ printf 'stage\tdur_ns\n'; for f in $R/*.stage; do n=$${f##*/}; \
+		printf '%s\t%s\n' "$${n%.stage}" "$$(sed -n 's/^dur_ns=//p' "$$f")"; done; } $(into)
 $R/manifest.kv: $(captures) tools/lib/version.h
 	{ sed -n 's/^#define NS_VERSION "\(.*\)"/nsbench_version=\1/p' tools/lib/version.h; \
-	  cd $R && for f in *.args; do n=$${f%.args}; [ $$f = report.md.args ] || sed "s/^/$${n//[^a-z0-9]/_}_/" $$f; done; } $(into)
+	  for f in $(captures:%=%.args); do n=$${f##*/}; n=$${n%.args}; \
+		[ ! -e $$f ] || sed "s/^/$${n//[^a-z0-9]/_}_/" $$f; done; } $(into)
 
 $R/figures: ; mkdir -p $@
 $(drawn): $R/figures/%.svg: $R/checks.tsv $(tables) build/ns-plot | $R/figures

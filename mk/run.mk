@@ -15,6 +15,9 @@
 
 .DEFAULT_GOAL := run
 include Makefile
+ifeq ($V,)
+.SILENT:
+endif
 include mk/record.mk
 
 MODEL      := tiny
