@@ -148,11 +148,13 @@ says 'as a whole: steps' steps decode pass 'measured as a whole'
 # Steps.
 run; sed -i '/^decode	1/d' run/steps.tsv
 is 'only steps in both are compared' '1000 1005 0.005 0.01 pass' "col predicted_read decode '$all'"
-says 'fewer steps'      steps decode warn '1 of 2 steps were measured: bytes are of the first 1'
+says 'fewer steps'      steps decode warn '1 of 2 steps were measured: bytes are of steps 0 to 0'
 args='-s 1'; says 'as many as asked for' steps decode pass 'every step that was to be measured was'
 args='-s 2'; says 'fewer than asked for' steps decode fail 'the capture ended early'; args=
 run; sed -i '/^decode	0/d' run/steps.tsv
-says 'a gap'            steps decode fail 'the last of them is 1: some in between are absent'
+says 'one in the middle' steps decode warn '1 of 2 steps were measured: bytes are of steps 1 to 1'
+run; sed -i '/^decode	1/s/	1/	2/' run/steps.tsv run/readset.tsv
+says 'a gap'            steps decode fail '2 of its steps 0 to 2 were measured: some in between are absent'
 run; sed -i '/^prefill/d' run/steps.tsv
 says 'a phase is absent' steps prefill fail 'prefill was not measured by cg'
 run; sed -i '2,$d' run/steps.tsv
@@ -208,6 +210,32 @@ run; sed -i 's/1100$/2000/' run/footprint.tsv
 says 'footprint'        footprint.process NA warn 'at its peak the process shows 100 % more than the worker asked for: memory of the runtime'
 sed -i 's/driver	NA/driver	1000/' run/footprint.tsv
 is 'the driver knows better' '1000 1000 0 0.25 pass' "col footprint.driver NA '$all'"
+
+# One decode step of Qwen2-0.5B in bf16 on an H200: its weights are 987,922,432
+# bytes (a public figure), memory gave 993,457,152, and the L2's device aperture
+# counts the reads of this part 1.5 times over.
+h200() {
+	table h200 <<'END'
+quantity rung direction metric factor role
+bytes memory read dram__bytes_read.sum 1 value
+bytes memory write dram__bytes_write.sum 1 value
+bytes memory read lts__t_sectors_aperture_device_op_read_lookup_miss.sum 32 witness
+END
+	rm -rf run && mkdir run || return
+	ncu2tsv "$shared/captures/ncu/hf-app-range.raw.csv" 2>err >run/counters.tsv || return
+	ns-rollup -m h200 run/counters.tsv >run/hierarchy.tsv
+	ns-rollup -m h200 --steps run/counters.tsv >run/steps.tsv
+	ns-rollup -m h200 --terms run/counters.tsv >run/terms.tsv
+	printf 'phase\tstep\trole\tread_bytes\twrite_bytes\tflop\ndecode\t2\tq\t987922432\t0\t1\n' >run/readset.tsv
+}
+if [ -d "$shared/captures/ncu" ]; then
+	h200
+	is 'H200: physics'  '987922432 993457152 0.00560238316362 0.01 pass' "col predicted_read decode '$all'"
+	says 'H200: the aperture is no measure' witness.lts__t_sectors_aperture_device_op_read_lookup_miss.sum decode warn '50.1 % more'
+	says 'H200: prefill was not predicted' predicted_read prefill na 'prefill is not in readset.tsv'
+else
+	skip_one 'H200' 'no ../shared here'
+fi
 
 # Bad input.
 exits 2 'no operand'        'ns-check'                       'usage: ns-check'

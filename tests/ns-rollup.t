@@ -152,6 +152,19 @@ is 'the same file twice'    '1110 6' "rows decode memory 'read_bytes n_total' m 
 exits 0 'the same file twice: said' 'ns-rollup -m m c c' '16 values stand in more than one file'
 exits 2 'the same value twice' '{ cat c; tail -1 c; } | ns-rollup -m m' "stdin:19: metric: 'hit' a second time for launch 5 of phase prefill"
 
+# Captures of an H200, with what an independent program read in them.
+table h200 <<'END'
+quantity rung direction metric factor role
+bytes memory read dram__bytes_read.sum 1 value
+bytes memory write dram__bytes_write.sum 1 value
+END
+ncu() {
+	[ -d "$shared/captures/ncu" ] || { skip_one "$1" 'no ../shared here'; return; }
+	is "$1" "$2" "ncu2tsv $shared/captures/ncu/$3 2>err | ns-rollup -m h200 | cells $4 memory 'read_bytes write_bytes n_missing n_total'"
+}
+ncu 'H200: ranges'       '993457152 8898816 0 2' hf-app-range.raw.csv decode
+ncu 'H200: graph replays' "$((2218931968 + 2218780928)) 22180864 0 4" llama-q4-graph.raw.csv NA
+
 # Bad input.
 is 'header only'            1 'head -1 c | ns-rollup -m m | wc -l | tr -d " "'
 exits 2 'no registry'       'ns-rollup c'                          'usage: ns-rollup'

@@ -49,7 +49,10 @@ judge_phase(struct run *r, const struct measured *m, enum direction d)
 
 	/* Writes are judged by all that moves: there are few of them. */
 	f.error = (measured - expected) / fmax(reads(r, &need), need.write_bytes);
-	if (n == 0 || n < m->n_steps)
+	if (n == 0)
+		found(r, &f, NOT_JUDGED, "%s is not in readset.tsv, or none of "
+		    "its measured steps is", m->phase);
+	else if (n < m->n_steps)
 		found(r, &f, NOT_JUDGED, "%s: readset.tsv has %zu of the %zu "
 		    "measured steps: it is of another workload", m->phase, n,
 		    m->n_steps);
@@ -135,14 +138,16 @@ judge_steps(struct run *r, const struct measured *m, const char *source,
 	else if (n == 0)
 		found(r, &f, FAIL, "%s was not measured by %s: the capture "
 		    "ended early, or its ranges were not found", phase, source);
-	else if (m->step[n - 1] != (int64_t)n - 1)
-		found(r, &f, FAIL, "%s: %zu steps were measured, the last of "
-		    "them is %lld: some in between are absent", phase, n,
-		    (long long)m->step[n - 1]);
+	else if (m->step[n - 1] - m->step[0] != (int64_t)n - 1)
+		found(r, &f, FAIL, "%s: %zu of its steps %lld to %lld were "
+		    "measured: some in between are absent", phase, n,
+		    (long long)m->step[0], (long long)m->step[n - 1]);
 	else if ((double)n < all)
 		found(r, &f, r->n_counted > 0 ? FAIL : WARN, "%s: %zu of %.12g "
-		    "steps were measured: bytes are of the first %zu%s", phase, n,
-		    all, n, r->n_counted > 0 ? "; the capture ended early" : "");
+		    "steps were measured: bytes are of steps %lld to %lld%s",
+		    phase, n, all, (long long)m->step[0],
+		    (long long)m->step[n - 1],
+		    r->n_counted > 0 ? "; the capture ended early" : "");
 	else
 		found(r, &f, PASS, "%s: every step that was to be measured was",
 		    phase);
