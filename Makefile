@@ -28,6 +28,7 @@ tools := \
 	ns-roofline \
 	ns-synth \
 	ns-timeline \
+	ns-trace \
 	ns-worker \
 	nsys2tsv \
 	yaml2kv \
