@@ -4,15 +4,16 @@
 
 #include "ns.h"
 
-/* A cache line of eight lanes; aligned as one. */
-typedef uint64_t line __attribute__((vector_size(64)));
-typedef float fline __attribute__((vector_size(64)));
+/* A cache line, aligned as one. */
+typedef struct {
+	_Alignas(64) uint64_t word[8];
+} line;
 
 /* The kernels, compiled for one instruction set. */
 struct kernels {
 	const char *name;				/* "avx512f" */
-	uint64_t (*read)(const line *, size_t n);	/* sum of all lanes */
-	void	(*write)(line *, size_t n, uint64_t value);	/* in every lane */
+	uint64_t (*read)(const line *, size_t n);	/* sum of all words */
+	void	(*write)(line *, size_t n, uint64_t value);	/* in every word */
 	void	(*copy)(line *to, const line *from, size_t n);
 	void	(*gemv)(float *y, const void *a, const void *x, size_t rows,
 		    size_t n);				/* a is rows x n lines */

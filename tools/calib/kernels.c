@@ -5,9 +5,11 @@
 #define SET(name) { #name, name##_read, name##_write, name##_copy, name##_gemv }
 
 #define TARGET
+#define BYTES 16
 #define NAME(f) base_##f
 #include "kernels.h"
 #undef TARGET
+#undef BYTES
 #undef NAME
 static const struct kernels base = SET(base);
 
@@ -21,13 +23,16 @@ kernels_base(void)
 #include <emmintrin.h>
 
 #define TARGET __attribute__((target("avx2")))
+#define BYTES 32
 #define NAME(f) avx2_##f
 #include "kernels.h"
 #undef TARGET
+#undef BYTES
 #undef NAME
 static const struct kernels avx2 = SET(avx2);
 
 #define TARGET __attribute__((target("avx512f")))
+#define BYTES 64
 #define NAME(f) avx512f_##f
 #include "kernels.h"
 static const struct kernels avx512f = SET(avx512f);
