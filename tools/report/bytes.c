@@ -60,13 +60,15 @@ requests(const struct table *t, size_t i)
 }
 
 static void
-ladder_row(struct doc *d, size_t i)
+ladder_row(struct doc *d, size_t i, bool sources)
 {
 	const struct table *t = &d->run->hierarchy;
 	const char *rung = table_text(t, i, "rung");
 	bool last = rung != NULL && strcmp(rung, "memory") == 0;
 
-	cell(d, text_or(table_text(t, i, "phase"), not_measured));
+	cell(d, text_or(table_text(t, i, "phase"), "none"));
+	if (sources)
+		cell(d, text_or(table_text(t, i, "source"), "unknown"));
 	cell(d, rung_name(rung));
 	cell(d, quantity(d, table_num(t, i, "read_bytes"), "B"));
 	cell(d, quantity(d, table_num(t, i, "write_bytes"), "B"));
@@ -96,18 +98,31 @@ say_coverage(struct doc *d)
 		    "value.", count(d, total)));
 }
 
+/* Sampled and replayed counters stand side by side and need telling apart. */
+static bool
+many_sources(const struct table *t)
+{
+	for (size_t i = 1; i < t->n; i++)
+		if (strcmp(text_or(table_text(t, i, "source"), ""),
+		    text_or(table_text(t, 0, "source"), "")) != 0)
+			return true;
+	return false;
+}
+
 void
 write_ladder(struct doc *d)
 {
+	bool sources = many_sources(&d->run->hierarchy);
+
 	for (size_t i = 0; i < N_PHASES; i++)
 		say_token(d, phases[i]);
 	figure(d, "ladder", "Bytes a token at each rung, prefill and decode; the "
 	    "scale is logarithmic.");
 	table(d, "Traffic by phase and rung, over all measured steps",
-	    "Phase|Rung|>Read|>Written|>A token|>Requests a token|>Hit ratio|"
-	    ">Times memory");
+	    say(d, "Phase|%sRung|>Read|>Written|>A token|>Requests a token|"
+	    ">Hit ratio|>Times memory", sources ? "Source|" : ""));
 	for (size_t i = 0; i < d->run->hierarchy.n; i++)
-		ladder_row(d, i);
+		ladder_row(d, i, sources);
 	table_end(d);
 	say_coverage(d);
 	if (d->run->simulated)

@@ -141,11 +141,13 @@ static const struct { const char *suffix, *unit; } units[] = {
 	{ "_flop", "FLOP" }, { "_ns", "ns" }, { "_ratio", "%" },
 };
 
-/* A sentence begins with a capital. */
+/* A sentence begins with a capital, unless it begins with a name. */
 const char *
 capital(struct doc *d, const char *s)
 {
-	return say(d, "%c%s", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s,
+	size_t n = strcspn(s, " ");
+
+	return memchr(s, '_', n) != NULL || memchr(s, '.', n) != NULL ? s : say(d, "%c%s", *s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s,
 	    *s != '\0' ? s + 1 : "");
 }
 
