@@ -23,7 +23,7 @@ json_is() {
 # ---- a whole run; figures by arithmetic from tests/data/run-cpu
 fresh
 says 'the first line is the simulation' '**A simulated hierarchy**: callgrind with cache sizes 32.8 kB (first level, data) and 131 kB (last level).'
-is 'and stands before all else' '# Memory traffic of r' "ns-report r | sed '/simulated/q' | grep -v '^$' | grep -v '^>'"
+is 'and stands before all else' '# Where a token spends its time: r' "ns-report r | sed '/simulated/q' | grep -v '^$' | grep -v '^>'"
 says 'synthetic weights' '**Synthetic weights (random, seed 7)**'
 says 'the model'         'LlamaForCausalLM of 2 layers, 427 k parameters in 853 kB of BF16; 32 prompt tokens, 16 generated, batch 1'
 says 'the verdict'       '**Trusted**: every check that could be made passed. Of 9 checks 7 passed, 0 failed, 0 warned, 2 could not be judged.'
@@ -111,12 +111,21 @@ decode~other~10~700000~70000~90000~0.19'
 says 'adopted: inconclusive' '**Inconclusive**: no checks were made'
 says 'adopted: what is absent' '| `baseline.tsv` | there is no speed: a profiled run is slower, so its times do not count |'
 # (1.8 + 1.9) / (3.0 + 3.1)
-says 'adopted: busy' 'Decode: the GPU worked 1.85 ms of 3.05 ms a step (**60.7 %**) and made 455 kernels'
+says 'adopted: busy' 'Decode: the GPU worked 1.85 ms of 3.05 ms a step (**60.7 %**) and ran 455 kernels'
 says 'adopted: the largest gap' '| decode | 2 | 3.05 ms | 1.85 ms | 1.20 ms | 871 µs | 455 | 0 | 1 |'
 says 'adopted: gaps, largest first' '| decode | 1 | 871 µs | host launch | `mul_mat_vec<4>` | `rms\|norm` |'
 is 'adopted: -k of them' 1 "ns-report -k 1 r | grep -c '| host launch |\|between graphs\|| copy |'"
+reports classes.tsv 'phase~class~n_gaps~idle_ns~largest_gap_ns
+decode~within_graph~800~400000~640
+decode~host_launch~2~2000000~870713'
+says 'adopted: what it waited for' 'Of the idle time of decode 83.3 % is host launch.'
 says 'adopted: families, other too' '| decode | other | 10 | 700 µs | 70.0 µs | 19.0 % |'
-ok 'adopted: no zero for what is absent' 'ns-report -f verdict r | grep -qx "speed     prefill not measured, decode not measured"'
+is 'adopted: six lines' 'r: unknown weights
+verdict   Inconclusive; no checks were made
+speed     prefill not measured, decode not measured
+bytes     not measured
+busy      the GPU works 60.7 % of the wall time of a decode step
+read on   r/report.html' 'ns-report -f verdict r'
 edit timeline.tsv 'NR > 1 { $16 = 0; $17 = "12 graphs hide their kernels" } 1'
 says 'adopted: not reliable is said' '**Not reliable: decode**. 12 graphs hide their kernels'
 

@@ -48,7 +48,7 @@ static const struct section order[] = {
 static void
 write_document(struct doc *d)
 {
-	d->back->begin(d, say(d, "Memory traffic of %s", d->run->name));
+	d->back->begin(d, say(d, "Where a token spends its time: %s", d->run->name));
 	write_head(d);
 	for (const struct section *s = d->sections; s->id != NULL; s++)
 		if (s->there == NULL || s->there(d)) {

@@ -161,7 +161,8 @@ draw_timeline(struct plot *p)
 	fputs("EOD\nset style data histograms\nset style histogram rowstacked\n"
 	    "set boxwidth 0.8 relative\nset yrange [0:*]\n"
 	    "set xlabel 'step, in the order of the table' tc rgb '" INK "'\n", p->fp);
-	fprintf(p->fp, "plot $d using 2 lc rgb '%s' title 'busy', '' using 3 lc rgb "
-	    "'#b0b0b0' title 'idle'\n", hue[0]);
+	fprintf(p->fp, "set xtics format '%%.0f'\nplot [-0.7:%zu.7] $d using 2 lc rgb "
+	    "'%s' title 'busy', '' using 3 lc rgb '#b0b0b0' title 'idle'\n", n - 1,
+	    hue[0]);
 	return NULL;
 }

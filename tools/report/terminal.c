@@ -47,11 +47,45 @@ line(struct doc *d, const char *text)
 	putc('\n', d->fp);
 }
 
+static void
+say_bytes(struct doc *d)
+{
+	const struct summary *s = d->sum;
+	double ratio = s->measured_read / s->predicted_read;
+
+	if (isnan(add_known(s->measured_read, s->predicted_read)))
+		line(d, "bytes     not measured");
+	else
+		line(d, say(d, "bytes     %s read from memory a decode token, %s "
+		    "predicted%s", quantity(d, s->measured_read, "B"),
+		    isnan(s->predicted_read) ? "none" :
+		    quantity(d, s->predicted_read, "B"), isnan(ratio) ? "" :
+		    say(d, " (%s)", signed_percent(d, ratio - 1))));
+}
+
+/* The share of the ceiling; of a capture that has none, how busy the GPU was. */
+static void
+say_share(struct doc *d)
+{
+	const struct summary *s = d->sum;
+
+	if (s->no_share != NULL)
+		line(d, say(d, "ceiling   no figure: %s", s->no_share));
+	else if (!isnan(s->of_read_ratio))
+		line(d, say(d, "ceiling   decode reads at %s of the memory read "
+		    "ceiling%s", percent(d, s->of_read_ratio),
+		    d->run->simulated ? " (estimate)" : ""));
+	else if (!isnan(s->busy_ratio))
+		line(d, say(d, "busy      the GPU works %s of the wall time of a "
+		    "decode step", percent(d, s->busy_ratio)));
+	else
+		line(d, "ceiling   not measured");
+}
+
 void
 write_terminal(struct doc *d)
 {
 	const struct summary *s = d->sum;
-	double ratio = s->measured_read / s->predicted_read;
 	bool reasons = s->n_fail > 0 || (s->n_warn > 0 && !s->speed_moved);
 
 	line(d, say(d, "%s: %s%s", d->run->name, weights(d),
@@ -61,15 +95,7 @@ write_terminal(struct doc *d)
 	line(d, say(d, "speed     prefill %s, decode %s%s",
 	    token_rate(d, &s->prefill), token_rate(d, &s->decode),
 	    s->speed_moved ? " (inconclusive: the canary moved)" : ""));
-	line(d, say(d, "bytes     %s read from memory a decode token, %s "
-	    "predicted%s", quantity(d, s->measured_read, "B"),
-	    quantity(d, s->predicted_read, "B"), isnan(ratio) ? "" :
-	    say(d, " (%s)", signed_percent(d, ratio - 1))));
-	if (s->no_share != NULL)
-		line(d, say(d, "ceiling   no figure: %s", s->no_share));
-	else
-		line(d, say(d, "ceiling   decode reads at %s of the memory read "
-		    "ceiling%s", percent(d, s->of_read_ratio), d->run->simulated &&
-		    !isnan(s->of_read_ratio) ? " (estimate)" : ""));
+	say_bytes(d);
+	say_share(d);
 	line(d, say(d, "read on   %s/report.html", d->run->dir));
 }

@@ -54,7 +54,7 @@ say_phase(struct doc *d, const char *phase)
 	item(d, say(d, "%s: the GPU worked %s of %s a step (%s)%s.",
 	    capital(d, phase), duration(d, busy / n), duration(d, wall / n),
 	    strong(d, percent(d, busy / wall)), kernels > 0 ?
-	    say(d, " and made %s kernels, one each %s of wall time",
+	    say(d, " and ran %s kernels, one each %s of wall time",
 	    count(d, round(kernels / n)), duration(d, wall / kernels)) : ""));
 }
 
@@ -126,7 +126,7 @@ shares(struct doc *d, const struct table *t, const char *caption,
 {
 	if (t->n == 0)
 		return;
-	table(d, caption, say(d, "Phase|%s|>Kernels|>Time|>Mean|>Share", head));
+	table(d, caption, say(d, "Phase|%s|>Count|>Time|>Mean|>Share", head));
 	for (size_t i = 0; i < t->n; i++) {
 		if (!shown(d, t, i) && !table_is(t, i, column, "other"))
 			continue;
@@ -141,6 +141,26 @@ shares(struct doc *d, const struct table *t, const char *caption,
 	table_end(d);
 }
 
+/* The class that most of a phase's idle time belongs to. */
+static void
+say_class(struct doc *d, const char *phase)
+{
+	const struct table *t = &d->run->classes;
+	double all = phase_sum(t, phase, "idle_ns"), most = 0;
+	size_t at = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (table_is(t, i, "phase", phase) &&
+		    table_num(t, i, "idle_ns") > most) {
+			most = table_num(t, i, "idle_ns");
+			at = i;
+		}
+	if (most > 0)
+		item(d, say(d, "Of the idle time of %s %s is %s.", phase,
+		    percent(d, most / all), words(d, text_or(table_text(t, at,
+		    "class"), "of no class"))));
+}
+
 static void
 idle_classes(struct doc *d)
 {
@@ -148,6 +168,9 @@ idle_classes(struct doc *d)
 
 	if (t->n == 0)
 		return;
+	for (size_t i = 0; i < t->n; i++)
+		if (new_phase(t, i))
+			say_class(d, table_text(t, i, "phase"));
 	table(d, "Idle time by what the GPU waited for",
 	    "Phase|Class|>Gaps|>Idle|>Largest");
 	for (size_t i = 0; i < t->n; i++) {
