@@ -23,6 +23,9 @@ ok 'footprint: NA has no point'     'ns-plot footprint $run >script && ! grep -q
 # The warm-up rows of the baseline have repeat NA; 5 repeats of 16 steps remain.
 is 'phases: 80 points, no warm-up' 80 'ns-plot phases $run | sed -n "/^\$d/,/^EOD/p" | grep -c "^[0-9]"'
 
+# Step 15 of repeat r: 103 us + (r - 2) us; the median is that of repeat 2.
+ok 'phases: the median'             'ns-plot phases $run | sed -n "/^.m/,/^EOD/p" >script && has "15 103"'
+
 mkdir only && head -n 1 "$run"/hierarchy.tsv >only/hierarchy.tsv
 ok 'header only' 'ns-plot ladder only >script && has "no rung has bytes a token"'
 cp "$run"/roofline.tsv only

@@ -107,33 +107,87 @@ timed(const struct table *t, size_t i)
 	    !isnan(table_num(t, i, "step")) && !isnan(table_num(t, i, "dur_ns"));
 }
 
-const char *
-draw_phases(struct plot *p)
+static int
+by_value(const void *a, const void *b)
 {
-	const struct table *t = &p->t;
-	double most = 0, last = 0, scale;
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median time of a step over the repeats. */
+static double
+median_of(const struct table *t, double step)
+{
+	double *v = xalloc(t->n, sizeof *v), mid;
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->n; i++)
-		if (timed(t, i)) {
-			most = fmax(most, table_num(t, i, "dur_ns") * 1e-9);
-			last = fmax(last, table_num(t, i, "step"));
-			n++;
-		}
-	if (n == 0)
-		return "no decode step was timed";
-	head(p, 320);
-	scale = 1e-9 * unit_axis(p, "y", most, "s");
+		if (timed(t, i) && table_num(t, i, "step") == step)
+			v[n++] = table_num(t, i, "dur_ns");
+	qsort(v, n, sizeof *v, by_value);
+	mid = n == 0 ? NAN : (v[(n - 1) / 2] + v[n / 2]) / 2;
+	free(v);
+	return mid;
+}
+
+/* Has row i's step not stood above? */
+static bool
+new_step(const struct table *t, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (timed(t, j) && table_num(t, j, "step") ==
+		    table_num(t, i, "step"))
+			return false;
+	return true;
+}
+
+static void
+step_times(struct plot *p, double scale)
+{
+	const struct table *t = &p->t;
+
 	fputs("$d << EOD\n", p->fp);
 	for (size_t i = 0; i < t->n; i++)
 		if (timed(t, i))
 			fprintf(p->fp, "%.12g %.12g\n", table_num(t, i, "step"),
 			    table_num(t, i, "dur_ns") * scale);
-	fputs("EOD\nset yrange [0:*]\nset xlabel 'decode step' tc rgb '" INK "'\n"
-	    "set xtics format '%.0f'\n", p->fp);
-	fprintf(p->fp, "plot [-0.5:%.12g] $d with points pt 7 ps 0.4 lc rgb '#a0%s' "
-	    "title 'each repeat', $d smooth unique with lines lw 2 lc rgb '%s' "
-	    "title 'mean'\n", last + 0.5, hue[0] + 1, hue[0]);
+	fputs("EOD\n$m << EOD\n", p->fp);
+	for (size_t i = 0; i < t->n; i++)
+		if (timed(t, i) && new_step(t, i))
+			fprintf(p->fp, "%.12g %.12g\n", table_num(t, i, "step"),
+			    median_of(t, table_num(t, i, "step")) * scale);
+	fputs("EOD\n", p->fp);
+}
+
+const char *
+draw_phases(struct plot *p)
+{
+	const struct table *t = &p->t;
+	double most = 0, least = INFINITY, last = 0, scale = 1e-9;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (timed(t, i)) {
+			most = fmax(most, table_num(t, i, "dur_ns"));
+			least = fmin(least, table_num(t, i, "dur_ns"));
+			last = fmax(last, table_num(t, i, "step"));
+		}
+	if (!(most > 0))
+		return "no decode step was timed";
+	head(p, 320);
+	if (most < 20 * least)
+		scale *= unit_axis(p, "y", most * 1e-9, "s");
+	else {			/* a disturbed run: show its floor too */
+		fputs("set logscale y\n", p->fp);
+		si_axis(p, "y", "s");
+	}
+	step_times(p, scale);
+	fprintf(p->fp, "set yrange [%s:*]\nset xtics format '%%.0f'\n"
+	    "set xlabel 'decode step' tc rgb '" INK "'\n"
+	    "plot [-0.5:%.12g] $d with points pt 7 ps 0.4 lc rgb '#a0%s' title "
+	    "'each repeat', $m smooth unique with lines lw 2 lc rgb '%s' title "
+	    "'median'\n", most < 20 * least ? "0" : "*", last + 0.5, hue[0] + 1,
+	    hue[0]);
 	return NULL;
 }
 

@@ -218,6 +218,44 @@ say_shares(struct doc *d, const char *phase)
 		    "layers%s.", phase, percent(d, rest / all), shares));
 }
 
+static void
+role_row(struct doc *d, const char *name, const struct predicted *of,
+    const struct predicted *all)
+{
+	cell(d, name);
+	for (size_t p = N_PHASES; p-- > 0; ) {
+		cell(d, quantity(d, of[p].read, "B"));
+		cell(d, percent(d, of[p].read / all[p].read));
+	}
+}
+
+/* Roles of less than a thousandth in either phase are one row. */
+static void
+roles_table(struct doc *d, const struct role *role, size_t n,
+    const struct predicted *all)
+{
+	struct predicted rest[N_PHASES] = { { NAN, NAN }, { NAN, NAN } };
+	size_t n_rest = 0;
+
+	table(d, "Predicted reads of a token, by role",
+	    "Role|>Decode|>Share|>Prefill|>Share");
+	for (size_t i = 0; i < n; i++) {
+		const struct predicted *of = role[i].of;
+
+		if (of[0].read < all[0].read / 1000 &&
+		    of[1].read < all[1].read / 1000) {
+			for (size_t p = 0; p < N_PHASES; p++)
+				rest[p].read = add_known(rest[p].read, of[p].read);
+			n_rest++;
+		} else
+			role_row(d, words(d, role[i].name), of, all);
+	}
+	if (n_rest > 0)
+		role_row(d, say(d, "%zu smaller ones", n_rest), rest, all);
+	role_row(d, STRONG("all"), all, all);
+	table_end(d);
+}
+
 void
 write_predicted(struct doc *d)
 {
@@ -237,21 +275,7 @@ write_predicted(struct doc *d)
 	}
 	for (size_t p = 0; p < N_PHASES; p++)
 		say_shares(d, phases[p]);
-	table(d, "Predicted reads of a token, by role",
-	    "Role|>Decode|>Share|>Prefill|>Share");
-	for (size_t i = 0; i < n; i++) {
-		cell(d, words(d, role[i].name));
-		for (size_t p = N_PHASES; p-- > 0; ) {
-			cell(d, quantity(d, role[i].of[p].read, "B"));
-			cell(d, percent(d, role[i].of[p].read / all[p].read));
-		}
-	}
-	cell(d, STRONG("all"));
-	for (size_t p = N_PHASES; p-- > 0; ) {
-		cell(d, quantity(d, all[p].read, "B"));
-		cell(d, "");
-	}
-	table_end(d);
+	roles_table(d, role, n, all);
 	free(role);
 }
 
