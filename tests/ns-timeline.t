@@ -110,6 +110,12 @@ is 'hidden kernels are missing, not 0' 'NA 1 1 NA 90 0|1 1 0 10 30 0|' \
     "columns n_kernels,n_launches,n_graph_launches,sum_kernel_ns,busy_ns,reliable 'ns-timeline hidden'"
 is 'why' '1 graph replays hide their kernels: record with --cuda-graph-trace=node|a graph replay launched elsewhere runs in it|' \
     "columns why 'ns-timeline hidden'"
+printf 'rejected_kernel=2\nrejected_copy=NA\nrejected_set=1\nrejected_api=7\n' >meta.kv
+is 'lost records' '0 3 records of the capture have no valid times and are left out|' \
+    "columns reliable,why 'ns-timeline --meta meta.kv overlap'"
+printf 'rejected_kernel=0\n' >meta.kv
+is 'none lost' '1 NA|' "columns reliable,why 'ns-timeline --meta meta.kv overlap'"
+exits 2 'bad meta' "echo 'rejected_kernel=x' | ns-timeline --meta /dev/stdin overlap" 'rejected_kernel: not a count'
 exits 0 'shares say what is hidden' 'ns-timeline --kernels hidden' '1 graph replays hide their kernels'
 
 # A gap of each class. Synchronize calls of process 1: on from 225 to 239 and

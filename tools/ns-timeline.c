@@ -11,7 +11,7 @@
 #include "timeline/timeline.h"
 
 enum { OPT_ALL = 256, OPT_TOTALS, OPT_GAPS, OPT_CLASSES, OPT_KERNELS,
-    OPT_CALLS, OPT_API };
+    OPT_CALLS, OPT_API, OPT_META };
 enum { ALL };			/* the phase that is interned first */
 static const struct opt opts[] = {
 	{ OPT_ALL, "all", NULL, "the whole table is one window, phase all" },
@@ -22,6 +22,7 @@ static const struct opt opts[] = {
 	{ 'f', "families", "FILE", "time by family of names, from families.tsv" },
 	{ OPT_CALLS, "calls", NULL, "API calls of the CPU by time (needs --api)" },
 	{ OPT_API, "api", "FILE", "api.tsv: tells gaps of class sync_wait" },
+	{ OPT_META, "meta", "FILE", "meta of the capture: were records lost?" },
 	{ 0, NULL, NULL, NULL }
 };
 static const struct tool tool = {
@@ -60,7 +61,8 @@ struct line {
 };
 
 static void
-print_line(struct out *out, const struct line *l, const struct intern *names)
+print_line(struct out *out, const struct line *l, const struct intern *names,
+    uint64_t n_lost)
 {
 	const struct seen *s = &l->s;
 	const struct tally *t = &l->t;
@@ -71,6 +73,9 @@ print_line(struct out *out, const struct line *l, const struct intern *names)
 		    "record with --cuda-graph-trace=node", t->n_hidden);
 	else if (s->opaque)
 		why = xstrdup("a graph replay launched elsewhere runs in it");
+	else if (n_lost > 0)
+		why = xasprintf("%" PRIu64 " records of the capture have no "
+		    "valid times and are left out", n_lost);
 	out_text(out, interned(names, s->phase));
 	out_opt(out, s->step);
 	out_opt(out, s->pid);
@@ -130,6 +135,7 @@ struct job {
 	int	 mode;
 	bool	 all;
 	const char *api;
+	uint64_t n_lost;
 	struct intern names;
 	struct sweep *sweep;
 	struct tallies *tallies;
@@ -173,7 +179,7 @@ print_timeline(const struct job *job)
 			merge(&lines[i + 1], &lines[i]);
 			i++;
 		}
-		print_line(&out, &lines[i], &job->names);
+		print_line(&out, &lines[i], &job->names, job->n_lost);
 	}
 	out_close(&out);
 	intern_free(&phases);
@@ -263,6 +269,23 @@ timeline(struct job *job, const char *path, const char *families)
 	free(job->gaps.g);
 }
 
+/* What nsys2tsv meta says it had to leave out of work. */
+static uint64_t
+lost(const char *path)
+{
+	static const char *const keys[] = { "rejected_kernel", "rejected_copy",
+	    "rejected_set", "rejected_graph" };
+	struct kv meta = { 0 };
+	uint64_t sum = 0;
+
+	kv_read(&meta, path);
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (kv_get(&meta, keys[i]) != NULL)
+			sum += kv_count(&meta, keys[i]);
+	kv_free(&meta);
+	return sum;
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -274,6 +297,7 @@ main(int argc, char *argv[])
 		switch (ch) {
 		case OPT_ALL: job.all = true; break;
 		case OPT_API: job.api = optarg; break;
+		case OPT_META: job.n_lost = lost(optarg); break;
 		case 'f':
 			families = optarg;
 			n_modes++;

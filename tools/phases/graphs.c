@@ -121,6 +121,8 @@ let_go(struct graphs *g, size_t n)
 {
 	size_t used = n < g->n_h ? g->h[n].at : g->len;
 
+	if (n == 0)
+		return;
 	for (size_t i = 0; i < n; i++) {
 		char *s = g->text + g->h[i].at;
 
@@ -134,7 +136,7 @@ let_go(struct graphs *g, size_t n)
 	g->n_h -= n;
 	for (size_t i = 0; i < g->n_h; i++)
 		g->h[i].at -= used;
-	g->gone |= n > 0;
+	g->gone = true;
 }
 
 /* Rows before every launch that is kept are in no window. */
