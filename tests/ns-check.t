@@ -70,6 +70,7 @@ END
 }
 # col CHECK PHASE COLUMNS: those columns of the rows of that check.
 col() {
+	# shellcheck disable=SC2086 # words, or none
 	ns-check ${args-} run 2>err | awk -F '\t' -v check="$1" -v phase="$2" -v want="$3" '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(want, w, " "); next }
 	$1 == check && $2 == phase {

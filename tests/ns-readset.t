@@ -7,15 +7,15 @@ tensors() {
 	printf '%s\n' name role layer expert shape n_elements bytes | paste -s
 	row embed NA NA 32x8 256 512
 	for l in $(seq 0 $(($1 - 1))); do
-		row attn_norm $l NA 8 8 16
-		row q $l NA 8x8 64 128
-		row k $l NA 4x8 32 64
-		row v $l NA 4x8 32 64
-		row o $l NA 8x8 64 128
-		row ffn_norm $l NA 8 8 16
-		row gate $l NA 16x8 128 256
-		row up $l NA 16x8 128 256
-		row down $l NA 8x16 128 256
+		row attn_norm "$l" NA 8 8 16
+		row q "$l" NA 8x8 64 128
+		row k "$l" NA 4x8 32 64
+		row v "$l" NA 4x8 32 64
+		row o "$l" NA 8x8 64 128
+		row ffn_norm "$l" NA 8 8 16
+		row gate "$l" NA 16x8 128 256
+		row up "$l" NA 16x8 128 256
+		row down "$l" NA 8x16 128 256
 	done
 	row final_norm NA NA 8 8 16
 	[ $# -eq 1 ] || row lm_head NA NA 32x8 256 512
@@ -101,17 +101,17 @@ exits 2 'window: not a list' "$win" "w: window_layers: not a list of layers: 'a'
 # Biases and norms of heads are read, and cost no work that counts.
 { cat t; row q_bias 0 NA 8 8 16; row k_norm 1 NA 2 2 4; } >tb
 is 'bias, head norm'    '16 0 0,4 0 0,' "$predict tb >1; { get decode 0 q_bias <1; get decode 0 k_norm <1; } | tr '\n' ,"
-{ cat t; row other NA NA 5x2 10 40; row other NA NA 2 2 8; } >other
-exits 0 'other: said'   "$predict other" 'other: 2 tensors of role other, 48 bytes, are taken as never read: other.NA ...'
-ok 'other: not counted' "$predict other 2>/dev/null >1; $predict t | cmp 1 -"
+{ cat t; row other NA NA 5x2 10 40; row other NA NA 2 2 8; } >unused
+exits 0 'other: said'   "$predict unused" 'unused: 2 tensors of role other, 48 bytes, are taken as never read: other.NA ...'
+ok 'other: not counted' "$predict unused 2>/dev/null >1; $predict t | cmp 1 -"
 
 # 4 experts of 128 elements a matrix, 256 bytes, 2 a token; one layer.
 { tensors 1 head | grep -v '	gate\|	up\|	down'
   row router 0 NA 4x8 32 64
   for e in 0 1 2 3; do
-	row expert_gate 0 $e 16x8 128 256
-	row expert_up 0 $e 16x8 128 256
-	row expert_down 0 $e 8x16 128 256
+	row expert_gate 0 "$e" 16x8 128 256
+	row expert_up 0 "$e" 16x8 128 256
+	row expert_down 0 "$e" 8x16 128 256
   done; } >moe
 { tensors 1 head | grep -v '	gate\|	up\|	down'
   row router 0 NA 4x8 32 64

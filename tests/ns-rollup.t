@@ -47,7 +47,8 @@ NA prefill 0 77 0 9
 END
 # rows PHASE RUNG COLUMNS [ARGUMENTS]: those columns of that phase and rung.
 rows() {
-	ns-rollup -m ${4-m} ${5-c} 2>/dev/null | cells "$1" "$2" "$3"
+	# shellcheck disable=SC2086 # a list of files
+	ns-rollup -m "${4-m}" ${5-c} 2>/dev/null | cells "$1" "$2" "$3"
 }
 cells() {
 	awk -F '\t' -v phase="$1" -v rung="$2" -v want="$3" '
@@ -139,9 +140,9 @@ is 'sixteen digits stay'    1234567890123457 "rows decode memory read_bytes m bi
 
 # Sources stand apart; phases in the order of a run, no phase last.
 { cat c; echo 'a decode 0 1 k rd 3' | tr ' ' '\t'; echo 'gpu NA NA 1 k rd 3' | tr ' ' '\t'
-  echo 'gpu chat NA 1 k rd 3' | tr ' ' '\t'; } >more
+  echo 'gpu chat NA 1 k rd 3' | tr ' ' '\t'; } >mixture
 is 'order'  'a decode,gpu prefill,gpu decode,gpu chat,gpu NA,' \
-    "ns-rollup -m m more 2>/dev/null | awk -F '\t' '\$3 == \"memory\" { printf \"%s %s,\", \$15, \$1 }'"
+    "ns-rollup -m m mixture 2>/dev/null | awk -F '\t' '\$3 == \"memory\" { printf \"%s %s,\", \$15, \$1 }'"
 printf 'source\tphase\tstep\tlaunch\tkernel\tmetric\tvalue\ng\tdecode\tNA\t1\tk\trd\t8\n' >whole
 is 'a phase without steps has all its tokens' '4 2' "ns-rollup -m m -b b whole 2>/dev/null | cells decode memory 'n_tokens bytes_per_token'"
 printf 'g\tdecode\t1\t2\tk\trd\t8\n' | cat whole - >mixed

@@ -4,7 +4,7 @@
 #include "intern.h"
 
 /* Eight bytes at a time: kernel names are long. */
-static uint64_t
+static uint32_t
 hash(const unsigned char *p, size_t len)
 {
 	uint64_t h = len * 0x9e3779b97f4a7c15, w;
@@ -18,7 +18,7 @@ hash(const unsigned char *p, size_t len)
 		h = (h ^ w) * 0xff51afd7ed558ccd;
 		h ^= h >> 32;
 	}
-	return h;
+	return (uint32_t)h;
 }
 
 static size_t
@@ -28,40 +28,51 @@ length(const struct intern *t, uint32_t i)
 }
 
 /* The slot that holds the string, or the free one where it belongs. */
-static size_t
-find(const struct intern *t, const void *s, size_t len)
+static struct intern_slot *
+find(const struct intern *t, const void *s, size_t len, uint32_t h)
 {
-	size_t mask = t->n_slots - 1, i = (size_t)hash(s, len) & mask;
+	size_t mask = t->n_slots - 1, i = h & mask;
 
-	for (; t->slot[i] != 0; i = (i + 1) & mask) {
-		uint32_t k = t->slot[i] - 1;
+	for (; t->slot[i].number != 0; i = (i + 1) & mask) {
+		uint32_t k = t->slot[i].number - 1;
 
-		if (length(t, k) == len && memcmp(t->bytes + t->at[k], s, len) == 0)
+		if (t->slot[i].hash == h && length(t, k) == len &&
+		    memcmp(t->bytes + t->at[k], s, len) == 0)
 			break;
 	}
-	return i;
+	return &t->slot[i];
 }
 
 static void
 grow(struct intern *t)
 {
-	t->n_slots = t->n_slots != 0 ? 2 * t->n_slots : 64;
+	size_t n = t->n_slots != 0 ? 2 * t->n_slots : 64;
+	struct intern_slot *slot = xalloc(n, sizeof *slot);
+
+	for (size_t i = 0; i < t->n_slots; i++)
+		if (t->slot[i].number != 0) {
+			size_t j = t->slot[i].hash & (n - 1);
+
+			while (slot[j].number != 0)
+				j = (j + 1) & (n - 1);
+			slot[j] = t->slot[i];
+		}
 	free(t->slot);
-	t->slot = xalloc(t->n_slots, sizeof *t->slot);
-	for (uint32_t i = 0; i < t->n; i++)
-		t->slot[find(t, t->bytes + t->at[i], length(t, i))] = i + 1;
+	t->slot = slot;
+	t->n_slots = n;
 }
 
 uint32_t
 intern(struct intern *t, const void *s, size_t len)
 {
-	size_t i;
+	uint32_t h = hash(s, len);
+	struct intern_slot *slot;
 
 	if (t->n >= t->n_slots / 2)
 		grow(t);
-	if (t->slot[i = find(t, s, len)] != 0)
-		return t->slot[i] - 1;
-	if (t->n == UINT32_MAX - 1)
+	if ((slot = find(t, s, len, h))->number != 0)
+		return slot->number - 1;
+	if (t->n == UINT32_MAX / 2)
 		errx(NS_TROUBLE, "more than %u different names", t->n);
 	t->at = xgrow(t->at, &t->at_cap, (size_t)t->n + 1, sizeof *t->at);
 	t->bytes = xgrow(t->bytes, &t->cap, t->used + len + 1, 1);
@@ -69,7 +80,7 @@ intern(struct intern *t, const void *s, size_t len)
 	t->bytes[t->used + len] = '\0';
 	t->at[t->n] = t->used;
 	t->used += len + 1;
-	t->slot[i] = t->n + 1;
+	*slot = (struct intern_slot){ t->n + 1, h };
 	return t->n++;
 }
 
@@ -82,7 +93,8 @@ intern_text(struct intern *t, const char *s)
 uint32_t
 intern_find(const struct intern *t, const void *s, size_t len)
 {
-	return t->n == 0 ? INTERN_NONE : t->slot[find(t, s, len)] - 1;
+	return t->n == 0 ? INTERN_NONE :
+	    find(t, s, len, hash(s, len))->number - 1;
 }
 
 const char *

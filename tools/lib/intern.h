@@ -10,7 +10,10 @@
 struct intern {
 	uint32_t n;		/* strings so far */
 	size_t	 n_slots, at_cap, used, cap;
-	uint32_t *slot;		/* open addressing; number + 1, 0 is free */
+	struct intern_slot {	/* open addressing */
+		uint32_t number;	/* + 1; 0 is free */
+		uint32_t hash;
+	} *slot;
 	size_t	*at;		/* where each begins in bytes */
 	char	*bytes;		/* each followed by a NUL */
 };
