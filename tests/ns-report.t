@@ -137,6 +137,21 @@ reports baseline.tsv 'repeat~phase~step~n_tokens~start_ns~dur_ns
 2~decode~0~64~0~129000000'
 says 'three repeats: n is said' '| decode | 496 | 129 ms | n = 3 | 130 ms | 64 | 3 |'
 
+# ---- experts: two layers, two steps; 3, 1, 2 and 2 experts used
+fresh
+sed -i 's/n_experts=0/n_experts=8/' r/model.kv
+reports routing.tsv 'phase~step~layer~expert~n_tokens
+decode~0~0~1~1
+decode~0~0~2~1
+decode~0~0~5~2
+decode~0~1~2~4
+decode~1~0~1~3
+decode~1~0~2~1
+decode~1~1~6~2
+decode~1~1~7~2'
+says 'experts: how many' 'A step of decode reads **2.00 of 8** experts in a layer.'
+says 'experts: a row' '| decode | 4 | 2.00 of 8 | 2.00 | 4 |'
+
 # ---- hostile names
 fresh
 name='<script>alert(1)</script>|`x`$y$ & "q" '"'"'z'"'"' _a_ *b*'

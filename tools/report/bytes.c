@@ -341,14 +341,16 @@ has_routing(const struct doc *d)
 	return d->run->routing.n > 0;
 }
 
-/* Rows are sorted by phase, step, layer: one run of them is one router's choice. */
-static void
-routing_of(struct doc *d, const char *phase)
+struct choices {
+	double	 n, n_experts, n_tokens, busiest;	/* layers x steps; used in all */
+};
+
+/* Rows come by phase, step, layer: a run of them is one router's choice. */
+static struct choices
+choices_of(const struct table *t, const char *phase)
 {
-	const struct table *t = &d->run->routing;
 	const char *step = "", *layer = "";
-	double n_choices = 0, n_used = 0, tokens = 0, busiest = 0;
-	double n_experts = kv_num(&d->run->model, "n_experts");
+	struct choices c = { 0, 0, 0, 0 };
 
 	for (size_t i = 0; i < t->n; i++) {
 		const char *s = text_or(table_text(t, i, "step"), "");
@@ -357,20 +359,36 @@ routing_of(struct doc *d, const char *phase)
 
 		if (!table_is(t, i, "phase", phase))
 			continue;
-		n_choices += strcmp(s, step) != 0 || strcmp(l, layer) != 0;
+		c.n += strcmp(s, step) != 0 || strcmp(l, layer) != 0;
 		step = s, layer = l;
-		n_used++;
-		tokens += isnan(n) ? 0 : n;
-		busiest = n > busiest ? n : busiest;
+		c.n_experts++;
+		c.n_tokens = add_known(c.n_tokens, n);
+		c.busiest = fmax(c.busiest, n);
 	}
-	if (n_choices == 0)
+	return c;
+}
+
+static const char *
+experts_of(struct doc *d, const struct choices *c)
+{
+	double all = kv_num(&d->run->model, "n_experts");
+
+	return isnan(all) ? digits(d, c->n_experts / c->n) :
+	    say(d, "%s of %s", digits(d, c->n_experts / c->n), count(d, all));
+}
+
+static void
+routing_row(struct doc *d, const char *phase)
+{
+	struct choices c = choices_of(&d->run->routing, phase);
+
+	if (c.n == 0)
 		return;
 	cell(d, phase);
-	cell(d, count(d, n_choices));
-	cell(d, say(d, "%s of %s", digits(d, n_used / n_choices),
-	    isnan(n_experts) ? "unknown" : count(d, n_experts)));
-	cell(d, digits(d, tokens / n_used));
-	cell(d, count(d, busiest));
+	cell(d, count(d, c.n));
+	cell(d, experts_of(d, &c));
+	cell(d, digits(d, c.n_tokens / c.n_experts));
+	cell(d, count(d, c.busiest));
 }
 
 void
@@ -379,9 +397,16 @@ write_routing(struct doc *d)
 	para(d, PLAIN, "Only the experts that a step chose are read, so their number "
 	    "sets the bytes: a step of many tokens reaches more of them and shares "
 	    "each among more tokens.");
+	for (size_t i = 0; i < N_PHASES; i++) {
+		struct choices c = choices_of(&d->run->routing, phases[i]);
+
+		if (c.n > 0)
+			item(d, say(d, "A step of %s reads %s experts in a layer.",
+			    phases[i], strong(d, experts_of(d, &c))));
+	}
 	table(d, "Experts chosen, by phase", "Phase|>Layer-steps|>Experts used|"
 	    ">Tokens an expert|>Busiest expert, tokens");
 	for (size_t i = 0; i < N_PHASES; i++)
-		routing_of(d, phases[i]);
+		routing_row(d, phases[i]);
 	table_end(d);
 }

@@ -143,6 +143,7 @@ const char *digits(struct doc *, double);	/* three significant */
 const char *times(struct doc *, double);	/* 4.21x */
 const char *setting(struct doc *, const char *key, const char *val);
 const char *label(struct doc *, const char *key);	/* less its unit */
+const char *scale_bytes(struct doc *, const char *);	/* within a text */
 const char *words(struct doc *, const char *);		/* _ as space */
 const char *capital(struct doc *, const char *);
 const char *strong(struct doc *, const char *);

@@ -70,7 +70,8 @@ say_share(struct doc *d)
 	const struct summary *s = d->sum;
 
 	if (s->no_share != NULL)
-		line(d, say(d, "ceiling   no figure: %s", s->no_share));
+		line(d, say(d, "ceiling   no figure: %s",
+		    scale_bytes(d, s->no_share)));
 	else if (!isnan(s->of_read_ratio))
 		line(d, say(d, "ceiling   decode reads at %s of the memory read "
 		    "ceiling%s", percent(d, s->of_read_ratio),

@@ -81,29 +81,6 @@ workload_words(struct doc *d)
 	    text_or(b, "1"));
 }
 
-/* "46638592 bytes" as 46.6 MB. */
-static const char *
-scale_bytes(struct doc *d, const char *s)
-{
-	const char *all = "";
-
-	for (;;) {
-		size_t n = strcspn(s, "0123456789");
-		size_t m = strspn(s + n, "0123456789");
-
-		if (m == 0)
-			return say(d, "%s%s", all, s);
-		if (m > 4 && strncmp(s + n + m, " bytes", 6) == 0) {
-			all = say(d, "%s%.*s%s", all, (int)n, s,
-			    quantity(d, strtod(s + n, NULL), "B"));
-			s += n + m + 6;
-		} else {
-			all = say(d, "%s%.*s", all, (int)(n + m), s);
-			s += n + m;
-		}
-	}
-}
-
 static void
 write_facts(struct doc *d)
 {

@@ -127,6 +127,29 @@ times(struct doc *d, double x)
 	return isnan(x) ? not_measured : say(d, "%s" HARD "×", digits(d, x));
 }
 
+/* "46638592 bytes" as 46.6 MB. */
+const char *
+scale_bytes(struct doc *d, const char *s)
+{
+	const char *all = "";
+
+	for (;;) {
+		size_t n = strcspn(s, "0123456789");
+		size_t m = strspn(s + n, "0123456789");
+
+		if (m == 0)
+			return say(d, "%s%s", all, s);
+		if (m > 4 && strncmp(s + n + m, " bytes", 6) == 0) {
+			all = say(d, "%s%.*s%s", all, (int)n, s,
+			    quantity(d, strtod(s + n, NULL), "B"));
+			s += n + m + 6;
+		} else {
+			all = say(d, "%s%.*s", all, (int)(n + m), s);
+			s += n + m;
+		}
+	}
+}
+
 static bool
 ends(const char *s, const char *with)
 {
