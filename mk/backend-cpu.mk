@@ -9,10 +9,10 @@ $(settings_platform): configs/platforms/cpu/platform.yaml build/yaml2kv
 	@build/yaml2kv -p platform $< $(into)
 include $(settings_platform)
 
-cache_args   := platform_i1 platform_d1 platform_ll
-worker_args  := checkpoint_id $(model_args) $(workload_args)
-counted_args := $(worker_args) $(cache_args) profile_counted_steps
-baseline_args := $(worker_args) profile_warmup profile_repeats
+cache_args    := platform_i1 platform_d1 platform_ll
+prompt_args   := $(checkpoint_args) $(filter-out workload_generate_tokens,$(workload_args))
+counted_args  := $(prompt_args) $(cache_args) profile_counted_steps
+baseline_args := $(prompt_args) workload_generate_tokens profile_warmup profile_repeats
 
 captures := $(addprefix $R/,probe.kv model.kv tensors.tsv gate.callgrind gate.expected.tsv \
 	ceilings.kv sweep.tsv baseline.tsv footprint.tsv routing.tsv canary-before.kv canary-after.kv \
@@ -35,17 +35,17 @@ $R/gate.callgrind: build/ns-calib.sum $(call recall,$R/gate.callgrind,$(cache_ar
 	$(call record,$(cache_args))
 
 $R/ceilings.kv: build/ns-calib.sum | $R/gate.tsv
-	$(call stage,ceilings) build/ns-calib ceilings $(into)
+	$(call stage,ceilings) build/ns-calib ceilings --seconds $(profile_ceilings_seconds) $(into)
 $R/sweep.tsv: build/ns-calib.sum | $R/gate.tsv
-	$(call stage,sweep) build/ns-calib sweep $(into)
+	$(call stage,sweep) build/ns-calib sweep --seconds $(profile_sweep_seconds) $(into)
 
 # Speed, with a canary on either side of it.
 $R/baseline.tsv: build/ns-worker.sum $(call recall,$R/baseline.tsv,$(baseline_args)) \
 		| $(checkpoint)/config.json $R/gate.tsv
-	build/ns-calib canary >$R/canary-before.kv
+	build/ns-calib canary --seconds $(profile_canary_seconds) >$R/canary-before.kv
 	$(call stage,baseline) $(worker) -g $(workload_generate_tokens) -w $(profile_warmup) \
 		-r $(profile_repeats) --footprint $R/footprint.tsv --routing $R/routing.tsv >$@.tmp
-	build/ns-calib canary >$R/canary-after.kv
+	build/ns-calib canary --seconds $(profile_canary_seconds) >$R/canary-after.kv
 	mv $@.tmp $@
 	$(call record,$(baseline_args))
 
@@ -60,8 +60,8 @@ $R/worker.callgrind: build/ns-worker.sum $(call recall,$R/worker.callgrind,$(cou
 # Made beside another capture: there, or that capture has to be made again.
 beside = $R/gate.expected.tsv:gate.callgrind $(foreach f,footprint.tsv routing.tsv \
 	canary-before.kv canary-after.kv,$R/$f:baseline.tsv)
-$(foreach b,$(beside),$(eval $(firstword $(subst :, ,$b)): $R/$(lastword $(subst :, ,$b)); \
-	@[ -e $$@ ] || { echo "$$@ is gone: rm $$< and run again" >&2; exit 2; }))
+$(foreach b,$(beside),$(eval $(firstword $(subst :, ,$b)): | $R/$(lastword $(subst :, ,$b)); \
+	[ -e $$@ ] || { echo "$$@ is gone: rm $$| and run again" >&2; exit 2; }))
 endif
 
 $R/gate.counters.tsv $R/counters.tsv: build/cg2tsv

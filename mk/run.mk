@@ -37,7 +37,7 @@ $(foreach n,MODEL WORKLOAD PROFILE BACKEND TAG CHECKPOINT,$(if $(word 2,$($n)),\
 $(if $(wildcard mk/backend-$(BACKEND).mk),,$(error BACKEND=$(BACKEND): there is \
 	$(patsubst mk/backend-%.mk,%,$(wildcard mk/backend-*.mk))))
 
-# ---- settings: configs/KIND/NAME.yaml as variables KIND_NAME, singular
+# ---- settings: configs/KIND/NAME.yaml as variables KIND_NAME
 
 config = build/configs/$1.kv
 settings := $(call config,models/$(MODEL)) $(call config,workloads/$(WORKLOAD)) \
@@ -61,6 +61,7 @@ hub := $(dir $(firstword $(if $(value model_hf_repo),$(wildcard \
 	$(hf_home)/hub/models--$(subst /,--,$(model_hf_repo))/snapshots/*/config.json))))
 made := checkpoints/$(MODEL)
 checkpoint := $(patsubst %/,%,$(or $(CHECKPOINT),$(hub),$(made)))
+checkpoint_args = checkpoint_id $(if $(filter $(made),$(checkpoint)),$(model_args))
 
 # What is in it, by its config and headers: moving or touching it changes nothing.
 checkpoint_id = $(firstword $(shell cd $(checkpoint) 2>/dev/null && { cat config.json; \
@@ -108,13 +109,17 @@ include mk/analysis.mk
 
 .PHONY: run report why clean-analysis
 run: report
-	@build/ns-report -f verdict $R
+	build/ns-report -f verdict $R
+	! grep -q "$$(printf '\tfail\t')" $R/checks.tsv
 report: $R/report.md $R/report.html $R/report.json
-	@echo $R/report.md
-	@echo $R/report.html
+	echo $R/report.md
+	echo $R/report.html
 
+# Captures alone, and of their reasons the values: what follows from them goes without saying.
 why:
-	@$(MAKE) --no-print-directory -n --trace -f mk/run.mk run $(MFLAGS) | sed -n "s|.*target '\($R/.*\)' due to|\1|p"
+	$(MAKE) --no-print-directory -n --trace -f mk/run.mk run | \
+		sed -n "s|.*target '\($R/.*\)' \(due to: .*\)|\1: \2|p; s|.*target '\($R/.*\)' \(does not exist\)|\1: \2|p" | \
+		{ grep -F $(captures:%=-e '%: ') || true; }
 
 clean-analysis:
 	rm -rf $(filter-out $(captures),$(wildcard $(analysed)))

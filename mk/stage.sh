@@ -27,4 +27,4 @@ if [ $status -ne 0 ]; then
 	exit $status
 fi
 echo "$name: done, $(since "$start")" >&2
-echo "$start $(clock)" | awk '{ printf "dur_ns=%.0f\n", ($2 - $1) * 1e9 }' >"$file"
+echo "$name $start $(clock)" | awk '{ printf "%s\t%.0f\n", $1, ($3 - $2) * 1e9 }' >"$file"
