@@ -52,6 +52,17 @@ is 'hf: decode 0 and 1' '0 36062391 2059773 1006 2058077|1 34592243 2066393 1006
     "hf | ns-timeline | sed -n '1p;3,4p' | columns step,wall_ns,busy_ns,n_kernels,sum_kernel_ns"
 is 'hf: nine ranges' 'prefill 1|decode 8|' 'hf | ns-timeline --totals | columns phase,n_windows'
 
+# docs/07-timeline.md prints what its commands print, but for the spacing.
+mkdir page && ln -s "$top/configs" ../llama-q4-node.sqlite ../llama-q4-graph.sqlite page
+mv page/llama-q4-node.sqlite page/node.sqlite && mv page/llama-q4-graph.sqlite page/graph.sqlite
+spaced() { tr -s ' \t' ' ' | sed 's/^ //'; }
+sed -n 's/^    //p' "$top/docs/07-timeline.md" | spaced >page/want
+sed -n 's/^    \$ //p' "$top/docs/07-timeline.md" | while read -r command; do
+	printf '%s\n' "\$ $command"
+	(cd page && eval "$command" 2>/dev/null)
+done | spaced >page/got
+ok 'the page' 'diff -u page/want page/got && [ "$(wc -l <page/got)" -gt 50 ]'
+
 # Rows in any order.
 shuffled() { sed -n '1p' "$1"; sed 1d "$1" | sort -t'	' -k8,8 -k2,2r; }
 work llama-q4-node >w; node >p
