@@ -43,13 +43,14 @@ says 'what binds'        'Decode does 0.990 FLOP for each byte from memory, so *
 says 'NA is not measured' '| decode | L1 | not measured | not measured | not measured | 554,560 | 97.0 % | not measured |'
 says 'coverage'          'All 192 counters that these figures need had a value.'
 says 'the knee'          'Read: the steepest fall is from 48.0 GB/s with a working set of 16.8 MB to 20.0 GB/s with 33.6 MB.'
-says 'functions'         '| `matmul_bf16` | 3.42 MB | 6.14 kB | 95.4 % | 4 |'
+says 'functions'         '| `matmul_bf16` | 3.42 MB | 3.42 MB | 6.14 kB | 95.4 % | 4 |'
 says 'the gate'          '8 of 8 rows passed; the largest error is 0.049 %.'
 says 'a witness that is absent' '| driver | the device as its driver sees it | not measured | not measured | not measured | 0 |'
 says 'the canary'        '| canary gemv | 9.81 GB/s | 9.71 GB/s | −1.00 % |'
 says 'wall time'         '| **all** | 15.6 s |'
 says 'estimates are marked' 'shares of a bandwidth ceiling are estimates here'
 is 'the top k' 2 "ns-report -k 1 r | grep -c '^| .matmul_bf16'"
+ok '-k 1: the others are one row' "ns-report -k 1 r | grep '^| 4 others |'"
 is '-k 1 shows one' 0 "ns-report -k 1 r | grep -c '^| .swiglu'"
 
 is 'six lines' "r: synthetic weights (random, seed 7), simulated hierarchy
@@ -116,7 +117,7 @@ says 'adopted: busy' 'Decode: the GPU worked 1.85 ms of 3.05 ms a step (**60.7 %
 says 'adopted: the largest gap' '| decode | 2 | 3.05 ms | 1.85 ms | 1.20 ms | 871 µs | 455 | 0 | 1 |'
 says 'adopted: gaps, largest first' '| decode | 1 | 871 µs | host launch | `mul_mat_vec<4>` | `rms\|norm` |'
 is 'adopted: -k of them' 1 "ns-report -k 1 r | grep -c '| host launch |\|between graphs\|| copy |'"
-reports classes.tsv 'phase~class~n_gaps~idle_ns~largest_gap_ns
+reports idle.tsv 'phase~class~n_gaps~idle_ns~largest_gap_ns
 decode~within_graph~800~400000~640
 decode~host_launch~2~2000000~870713'
 says 'adopted: what it waited for' 'Of the idle time of decode 83.3 % is host launch.'

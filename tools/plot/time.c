@@ -184,7 +184,7 @@ draw_phases(struct plot *p)
 	step_times(p, scale);
 	fprintf(p->fp, "set yrange [%s:*]\nset xtics format '%%.0f'\n"
 	    "set xlabel 'decode step' tc rgb '" INK "'\n"
-	    "plot [-0.5:%.12g] $d with points pt 7 ps 0.4 lc rgb '#a0%s' title "
+	    "plot [-0.5:%.12g] $d with points pt 7 ps 0.4 lc rgb '#60%s' title "
 	    "'each repeat', $m smooth unique with lines lw 2 lc rgb '%s' title "
 	    "'median'\n", most < 20 * least ? "0" : "*", last + 0.5, hue[0] + 1,
 	    hue[0]);

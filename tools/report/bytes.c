@@ -288,41 +288,69 @@ has_kernels(const struct doc *d)
 }
 
 static void
+kernel_row(struct doc *d, const char *name, const struct kernel *k, double all)
+{
+	cell(d, name);
+	cell(d, quantity(d, k->bytes, "B"));
+	cell(d, quantity(d, k->read_bytes, "B"));
+	cell(d, quantity(d, k->write_bytes, "B"));
+	cell(d, percent(d, k->bytes / all));
+	cell(d, k->n_launches > 0 ? count(d, (double)k->n_launches) : "");
+}
+
+/* The first top_kernels, but none of under a ten-thousandth; then the others. */
+static void
+kernel_rows(struct doc *d, const char *phase, double all)
+{
+	const struct run *r = d->run;
+	struct kernel others = { NULL, NULL, 0, 0, 0, 0, 0 };
+	size_t shown = 0, n_others = 0;
+
+	for (size_t i = 0; i < r->n_kernel; i++) {
+		const struct kernel *k = &r->kernel[i];
+
+		if (strcmp(k->phase, phase) != 0)
+			continue;
+		if (shown < d->top_kernels &&
+		    k->bytes * 1e4 >= all) {
+			kernel_row(d, say(d, CODE("%s"), k->name), k, all);
+			shown++;
+			continue;
+		}
+		others.bytes += k->bytes;
+		others.read_bytes += k->read_bytes;
+		others.write_bytes += k->write_bytes;
+		if (!r->simulated)	/* functions of one dump are one step's */
+			others.n_launches += k->n_launches;
+		n_others++;
+	}
+	if (n_others > 0)
+		kernel_row(d, say(d, "%zu others", n_others), &others, all);
+}
+
+static void
 kernels_of(struct doc *d, const char *phase)
 {
 	const struct run *r = d->run;
 	const struct kernel *first = NULL;
 	double all = 0;
-	size_t n = 0, shown = 0;
 
 	for (size_t i = 0; i < r->n_kernel; i++)
 		if (strcmp(r->kernel[i].phase, phase) == 0) {
-			if (n++ == 0)
+			if (first == NULL)
 				first = &r->kernel[i];
-			all += r->kernel[i].read_bytes + r->kernel[i].write_bytes;
+			all += r->kernel[i].bytes;
 		}
-	if (n == 0)
+	if (first == NULL)
 		return;
 	para(d, PLAIN, say(d, "%s of the bytes of %s are moved by " CODE("%s") ".",
-	    percent(d, (first->read_bytes + first->write_bytes) / all),
-	    phase, first->name));
-	table(d, say(d, "%s: %s of %s %s, by bytes of memory", capital(d, phase),
-	    count(d, (double)(n < d->top_kernels ? n : d->top_kernels)),
-	    count(d, (double)n), r->simulated ? "functions" : "kernels"),
-	    r->simulated ? "Function|>Read|>Written|>Share|>Steps" :
-	    "Kernel|>Read|>Written|>Share|>Launches");
-	for (size_t i = 0; i < r->n_kernel && shown < d->top_kernels; i++) {
-		const struct kernel *k = &r->kernel[i];
-
-		if (strcmp(k->phase, phase) != 0)
-			continue;
-		cell(d, say(d, CODE("%s"), k->name));
-		cell(d, quantity(d, k->read_bytes, "B"));
-		cell(d, quantity(d, k->write_bytes, "B"));
-		cell(d, percent(d, (k->read_bytes + k->write_bytes) / all));
-		cell(d, count(d, (double)k->n_launches));
-		shown++;
-	}
+	    percent(d, first->bytes / all), phase,
+	    first->name));
+	table(d, say(d, "%s: %s by bytes of memory", capital(d, phase),
+	    r->simulated ? "functions" : "kernels"), r->simulated ?
+	    "Function|>Bytes|>Read|>Written|>Share|>Steps" :
+	    "Kernel|>Bytes|>Read|>Written|>Share|>Launches");
+	kernel_rows(d, phase, all);
 	table_end(d);
 }
 

@@ -89,6 +89,7 @@ of_kernels(const struct run *r)
 
 		set(row, "phase", json_string(k->phase));
 		set(row, "kernel", json_string(k->name));
+		set(row, "bytes", number(k->bytes));
 		set(row, "read_bytes", number(k->read_bytes));
 		set(row, "write_bytes", number(k->write_bytes));
 		set(row, "n_launches", json_integer((json_int_t)k->n_launches));

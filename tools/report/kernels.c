@@ -8,7 +8,7 @@
 
 struct term {			/* bytes += factor x metric */
 	const char *metric;
-	bool	 write;
+	enum { READ, WRITE, BOTH } direction;
 	double	 factor;
 };
 struct terms { struct term *v; size_t n; };
@@ -25,7 +25,8 @@ memory_terms(const struct table *m)
 		    table_is(m, i, "role", "value"))
 			all.v[all.n++] = (struct term){
 			    text_or(table_text(m, i, "metric"), ""),
-			    table_is(m, i, "direction", "write"),
+			    table_is(m, i, "direction", "read") ? READ :
+			    table_is(m, i, "direction", "write") ? WRITE : BOTH,
 			    table_num(m, i, "factor") };
 	return all;
 }
@@ -43,9 +44,9 @@ static int
 by_bytes(const void *a, const void *b)
 {
 	const struct kernel *x = a, *y = b;
-	double d = y->read_bytes + y->write_bytes - x->read_bytes - x->write_bytes;
 
-	return d > 0 ? 1 : d < 0 ? -1 : by_name(a, b);
+	return x->bytes != y->bytes ? (y->bytes > x->bytes) -
+	    (y->bytes < x->bytes) : by_name(a, b);
 }
 
 static struct kernel *
@@ -68,13 +69,16 @@ kernel_of(void **tree, const char *phase, const char *name)
 static void
 add(struct kernel *k, const struct term *term, bool first, double value)
 {
+	double bytes = term->factor * value;
+
 	k->n_launches += first;
-	if (isnan(value))
+	if (isnan(bytes)) {
 		k->n_missing++;
-	else if (term->write)
-		k->write_bytes += term->factor * value;
-	else
-		k->read_bytes += term->factor * value;
+		return;
+	}
+	k->bytes += bytes;
+	k->read_bytes += term->direction == READ ? bytes : 0;
+	k->write_bytes += term->direction == WRITE ? bytes : 0;
 }
 
 struct list { struct kernel *v; size_t n, cap; };

@@ -41,7 +41,7 @@ const struct part tables[] = {
 	    AT(families), NULL, NULL },
 	{ "kernels.tsv", "phase name n_calls sum_ns mean_ns share_ratio",
 	    AT(kernels), NULL, NULL },
-	{ "classes.tsv", "phase class n_gaps idle_ns largest_gap_ns", AT(classes),
+	{ "idle.tsv", "phase class n_gaps idle_ns largest_gap_ns", AT(idle),
 	    NULL, NULL },
 	{ "gaps.tsv", "phase step dur_ns class before after", AT(gaps), NULL,
 	    NULL },

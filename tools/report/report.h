@@ -16,14 +16,14 @@ struct run {
 	    canary_after, manifest;
 	struct table readset, gate, sweep, baseline, footprint, routing,
 	    hierarchy, steps, checks, roofline, timeline, families, kernels,
-	    classes, gaps, calls, stages, tensors;
+	    idle, gaps, calls, stages, tensors;
 	struct kernel *kernel;	/* by memory bytes, largest first */
 	size_t	 n_kernel;
 	bool	 simulated;
 };
 struct kernel {
 	char	*phase, *name;
-	double	 read_bytes, write_bytes;
+	double	 bytes, read_bytes, write_bytes;	/* bytes: undirected ones too */
 	uint64_t n_launches, n_missing;
 };
 struct part {			/* a file of a run: load.c has the list */

@@ -145,7 +145,7 @@ shares(struct doc *d, const struct table *t, const char *caption,
 static void
 say_class(struct doc *d, const char *phase)
 {
-	const struct table *t = &d->run->classes;
+	const struct table *t = &d->run->idle;
 	double all = phase_sum(t, phase, "idle_ns"), most = 0;
 	size_t at = 0;
 
@@ -164,7 +164,7 @@ say_class(struct doc *d, const char *phase)
 static void
 idle_classes(struct doc *d)
 {
-	const struct table *t = &d->run->classes;
+	const struct table *t = &d->run->idle;
 
 	if (t->n == 0)
 		return;

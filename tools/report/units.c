@@ -83,6 +83,8 @@ percent(struct doc *d, double ratio)
 
 	if (isnan(ratio))
 		return not_measured;
+	if (a != 0 && a < 0.0005)
+		return say(d, "under" HARD "0.001" HARD "%%");
 	return say(d, "%.*f" HARD "%%", a != 0 && a < 0.1 ? 3 : a < 10 || (a > 99 &&
 	    a < 100) ? 2 : 1, 100 * ratio);
 }
@@ -90,6 +92,8 @@ percent(struct doc *d, double ratio)
 const char *
 signed_percent(struct doc *d, double ratio)
 {
+	if (ratio != 0 && fabs(ratio) < 5e-6)
+		return percent(d, fabs(ratio));
 	return ratio > 0 ? say(d, "+%s", percent(d, ratio)) : ratio < 0 ?
 	    say(d, "−%s", percent(d, -ratio)) : percent(d, ratio);
 }
