@@ -74,11 +74,12 @@ uint32_t *
 tokens_given(const struct plan *p, const struct ids *ids, const char *path)
 {
 	const size_t all = p->prompt * p->batch;
-	uint32_t *token = xalloc(all, sizeof *token);
+	uint32_t *token;
 
 	if (ids->n != p->prompt && ids->n != all)
 		errx(NS_TROUBLE, "%s: %zu token ids: %zu for all sequences or "
 		    "%zu for each were expected", path, ids->n, p->prompt, all);
+	token = xalloc(all, sizeof *token);
 	for (size_t s = 0; s < p->batch; s++)
 		for (size_t i = 0; i < p->prompt; i++)
 			token[i * p->batch + s] = ids->id[(ids->n == all ? s *

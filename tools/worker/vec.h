@@ -23,19 +23,7 @@ enum { LANES = 8 };
 typedef float v8 __attribute__((vector_size(32)));
 typedef int32_t v8i __attribute__((vector_size(32)));
 typedef float v8_at __attribute__((vector_size(32), aligned(1), may_alias));
-typedef int32_t v4i __attribute__((vector_size(16)));
-typedef uint16_t h8 __attribute__((vector_size(16)));
 typedef uint16_t h8_at __attribute__((vector_size(16), aligned(1), may_alias));
-
-/* Eight halves between zeros: *low below, *high above, as 32-bit lanes. */
-INLINE void
-widen(v8i *out, const h8 *low, const h8 *high)
-{
-	v4i a = (v4i)__builtin_shufflevector(*low, *high, 0, 8, 1, 9, 2, 10, 3, 11);
-	v4i b = (v4i)__builtin_shufflevector(*low, *high, 4, 12, 5, 13, 6, 14, 7, 15);
-
-	*out = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
-}
 
 /*
  * A half's exponent and fraction, moved into a float's place, are the value
@@ -45,32 +33,26 @@ widen(v8i *out, const h8 *low, const h8 *high)
 INLINE void
 half8(v8 *out, const v8i *half)
 {
-	v8i low = (*half & 0x7fff) << 13, top = low > 0x0f7fffff;
+	v8i low = (*half & 0x7fff) << 13, finite = (low - 0x0f800000) >> 31;
 	v8i f = (v8i)((v8)low * 0x1p112f);
 
-	*out = (v8)(f | (top & 0x7f800000) | (*half & 0x8000) << 16);
+	*out = (v8)(f | (~finite & 0x7f800000) | (*half & 0x8000) << 16);
 }
 
 /* Eight weights from w[i]. */
 INLINE void
 load8(v8 *out, enum dtype t, const void *w, size_t i)
 {
-	const char *at = (const char *)w + i * (t == DT_F32 ? 4 : 2);
-	const h8 zero = { 0 };
-	h8 h;
-	v8i wide;
-
 	if (t == DT_F32) {
-		*out = *(const v8_at *)at;
-		return;
-	}
-	h = *(const h8_at *)at;
-	if (t == DT_BF16) {
-		widen(&wide, &zero, &h);
-		*out = (v8)wide;
+		*out = *(const v8_at *)((const char *)w + 4 * i);
 	} else {
-		widen(&wide, &h, &zero);
-		half8(out, &wide);
+		v8i half = __builtin_convertvector(
+		    *(const h8_at *)((const char *)w + 2 * i), v8i);
+
+		if (t == DT_BF16)
+			*out = (v8)(half << 16);
+		else
+			half8(out, &half);
 	}
 }
 
