@@ -171,6 +171,10 @@ exits 2 'cut, then more'   '{ raw m__x.sum inst 1 | head -c -3; row 1 5 k 2; } |
 exits 2 'a lost beginning' '{ raw m__x.sum inst 1; row 1 5 k 2 | cut -c 3-; } | ncu2tsv'  'a piece of a row'
 exits 2 'missing column'   'raw m__x.sum inst 1 | sed "s/Kernel Name/Colonel/" | ncu2tsv' "no column: Kernel Name"
 exits 2 'a column twice'   'row ID "Process ID" "Kernel Name" ID | ncu2tsv'   'a column stands twice: ID'
+exits 2 'a metric twice'   '{ row ID "Process ID" "Kernel Name" m__x.sum m__x.sum; row "" "" "" inst inst; } | ncu2tsv' 'a column stands twice: m__x.sum'
+exits 2 'too many columns' '{ printf "\"ID\",\"Process ID\""; head -c 100001 /dev/zero | tr "\0" ,; echo; } | ncu2tsv' 'too many columns'
+exits 2 'one endless line' 'head -c 17000000 /dev/zero | tr "\0" x | ncu2tsv' 'a line of more than 16 MiB'
+exits 2 'an open quote'    '{ raw m__x.sum inst 1; printf "\"1\",\"5\",\"k"; yes | head -c 17000000; } | ncu2tsv' 'a quote is open'
 exits 2 'a bad id'         '{ raw m__x.sum inst 1; row 1x 5 k 2; } | ncu2tsv' 'stdin:4: ID is not a count: 1x'
 exits 2 'a NUL'            'printf "\"ID\",\"Process ID\",\"Kernel Name\",\"m\0\"\n" | ncu2tsv' 'NUL byte'
 exits 2 'details cut short' 'sed "3s/,\"us\".*//" $in/details.csv | ncu2tsv'   'row cut short: no: Metric Value'

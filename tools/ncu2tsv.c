@@ -11,7 +11,12 @@
 
 #include "ncu/ncu.h"
 
-enum { BUFFER = 1 << 16 };
+enum {
+	BUFFER = 1 << 16,		/* of standard output */
+	FIELD = 1 << 16,		/* by which libcsv's buffer grows */
+	MOST_COLUMNS = 100000,
+	LONGEST_ROW = 1 << 24
+};
 
 enum { OPT_METRICS = 256, OPT_PAGE, OPT_PARTIAL };
 static const struct opt opts[] = {
@@ -39,6 +44,8 @@ on_field(void *s, size_t len, void *arg)
 	struct ncu *u = arg;
 	size_t col = u->map != NULL ? u->map[u->n] : u->n;
 
+	if (u->n == MOST_COLUMNS)
+		bad(u, "too many columns: not ncu's CSV", "");
 	u->extra |= u->ended;
 	u->n++;
 	u->mid = true;
@@ -142,7 +149,7 @@ feed(struct ncu *u, const char *line, size_t len)
 	size_t end = len;
 
 	if (!u->mid) {
-		u->n = u->cells_len = 0;
+		u->n = u->cells_len = u->row_len = 0;
 		u->ended = u->extra = false;
 		u->map = NULL;
 		while (end > 0 && (line[end - 1] == '\n' || line[end - 1] == '\r'))
@@ -154,6 +161,8 @@ feed(struct ncu *u, const char *line, size_t len)
 			len = end;
 		}
 	}
+	if ((u->row_len += len) > LONGEST_ROW)
+		bad(u, "a row of more than 16 MiB: a quote is open", "");
 	if (csv_parse(&u->csv, line, len, on_field, on_end, u) != len)
 		bad(u, csv_error(&u->csv) == CSV_EPARSE ? "quotes do not match: a row "
 		    "was cut short here or in the line before" :
@@ -224,6 +233,7 @@ ncu2tsv(struct ncu *u, bool partial)
 	u->talk.path = u->in.path;
 	if (csv_init(&u->csv, CSV_STRICT | CSV_STRICT_FINI) != 0)
 		errx(NS_TROUBLE, "libcsv");
+	csv_set_blk_size(&u->csv, FIELD);
 	launches_open(u);
 	out_head(&u->out, tool.out);
 	while ((s = lines_next(&u->in, &len)) != NULL)

@@ -3,7 +3,7 @@
 
 #include "ncu.h"
 
-enum { CHUNK = 1 << 17, LONGEST = 1 << 26 };
+enum { CHUNK = 1 << 17, LONGEST = 1 << 24 };
 
 void
 lines_open(struct lines *l, const char *path)

@@ -134,6 +134,7 @@ struct ncu {
 	const size_t *map;		/* columns of the fields to come; NULL: all */
 	size_t	n, *at, cells_len, cells_cap;
 	char	*cells;			/* the fields of a row, each with its NUL */
+	size_t	row_len;		/* bytes of it so far */
 	bool	mid, ended, extra;
 	bool	whole;			/* the line in hand ends as lines do */
 

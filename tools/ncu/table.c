@@ -97,7 +97,8 @@ want(struct ncu *u, struct column *c)
 
 	if (!is_metric(c->name))
 		return;
-	picks_there(&u->picks, c->name);
+	if (u->picks.n != 0)
+		picks_there(&u->picks, c->name);
 	c->metric = c->keep = u->picks.n == 0 || p != NULL;
 	if (p != NULL)
 		p->seen = true;
@@ -121,6 +122,31 @@ find_keys(struct ncu *u)
 		if ((k <= KERNEL || (u->details && (k == METRIC || k == UNIT))) &&
 		    u->key[k] == SIZE_MAX)
 			bad(u, "not ncu's header: no column", key_name[k]);
+}
+
+static int
+cmp_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Two columns of one metric would count it twice. */
+static void
+once_each(const struct ncu *u)
+{
+	char **name = xalloc(u->ncol, sizeof *name), *twice = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < u->ncol; i++)
+		if (u->col[i].metric)
+			name[n++] = u->col[i].name;
+	qsort(name, n, sizeof *name, cmp_name);
+	for (size_t i = 1; i < n && twice == NULL; i++)
+		if (strcmp(name[i - 1], name[i]) == 0)
+			twice = name[i];
+	free(name);
+	if (twice != NULL)
+		bad(u, "a column stands twice", twice);
 }
 
 void
@@ -156,6 +182,7 @@ header(struct ncu *u)
 		    "FILE --csv --page %s", u->in.path, found, u->page);
 	for (size_t i = 0; i < u->ncol && !u->details; i++)
 		want(u, &u->col[i]);
+	once_each(u);
 	u->cut = (struct cut){ .ncol = u->ncol, .buf = u->cut.buf, .cap = u->cut.cap,
 	    .want = xalloc(u->ncol, sizeof *u->cut.want) };
 	for (size_t i = 0; i < u->ncol; i++)
