@@ -38,6 +38,8 @@ is 'the same from stdin'   "$want" "show 'ns-phases --nvtx ranges <w'"
 exits 0 'says how many belong to none' 'ns-phases -r ranges w' 'w: 7 rows: 3 in 3 windows, 4 in none'
 exits 0 'says how many have no call'   'ns-phases -r ranges w' '1 rows have no launching call'
 exits 0 'says how many have no end'    'ns-phases -r ranges w' 'ranges: 1 ranges have no end'
+sed 's/	1	7	/	NA	7	/' w >unknown
+is 'processes that are not known' "$want" "show 'ns-phases -r ranges unknown'"
 is 'the windows alone' 'phase step start_ns end_ns source pid
 prefill 0 10 20 nvtx 1
 decode 0 30 40 nvtx 1

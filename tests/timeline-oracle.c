@@ -13,7 +13,7 @@
 enum { SLOTS = 240, MAX_ROWS = 60, MAX_WINDOWS = 8, DEVICES = 3, PIDS = 2 };
 
 struct row {
-	int start, end, kind, device, pid, graph, phase, step;
+	int start, end, kind, device, pid, graph, phase, step;	/* -1: NA */
 };
 struct window {
 	int start, end, phase, step, pid;	/* pid -1: any */
@@ -47,7 +47,8 @@ make_rows(struct row *r)
 		if (start + dur > SLOTS)
 			dur = SLOTS - start;
 		r[i] = (struct row){ start, start + dur, below(12) == 0 ? 3 :
-		    (int)below(6) % 3, (int)below(DEVICES), (int)below(PIDS),
+		    (int)below(6) % 3, (int)below(DEVICES), (int)below(20) == 0 ?
+		    -1 : (int)below(PIDS),
 		    below(2) ? (int)below(5) : -1, -1, -1 };
 		if (r[i].kind == 3)
 			r[i].graph = 100 + i;
@@ -93,8 +94,10 @@ write_table(const char *path, const struct row *r, int n, const struct window *w
 		    phases[w[i].phase], w[i].step);
 	}
 	for (int i = 0; i < n; i++) {
-		fprintf(fp, "%d\t%d\t%s\t%d\t%d\t7\tNA\t%d\t", r[i].start, r[i].end,
-		    kinds[r[i].kind], r[i].device, r[i].pid, i);
+		fprintf(fp, "%d\t%d\t%s\t%d\t", r[i].start, r[i].end,
+		    kinds[r[i].kind], r[i].device);
+		fprintf(fp, r[i].pid < 0 ? "NA" : "%d", r[i].pid);
+		fprintf(fp, "\t7\tNA\t%d\t", i);
 		fprintf(fp, r[i].graph < 0 ? "NA" : "%d", r[i].graph);
 		if (r[i].phase < 0)
 			fprintf(fp, "\tNA\tNA\tk%d\n", i);
@@ -148,7 +151,8 @@ count(struct sums *s, const struct window *w, const struct row *r, int n, int de
 		bool seen = false;
 
 		if (r[i].device != device || r[i].phase != w->phase ||
-		    r[i].step != w->step || (w->pid >= 0 && r[i].pid != w->pid))
+		    r[i].step != w->step || (w->pid >= 0 && r[i].pid >= 0 &&
+		    r[i].pid != w->pid))
 			continue;
 		s->kernels += r[i].kind == 0;
 		s->kernel_ns += r[i].kind == 0 ? r[i].end - r[i].start : 0;
@@ -184,7 +188,7 @@ uses(const struct row *r, int n, int pid, int device)
 {
 	for (int i = 0; i < n; i++)
 		if ((device < 0 || r[i].device == device) &&
-		    (pid < 0 || r[i].pid == pid))
+		    (pid < 0 || r[i].pid < 0 || r[i].pid == pid))
 			return true;
 	return false;
 }

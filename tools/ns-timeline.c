@@ -115,19 +115,15 @@ merge(struct line *into, const struct line *l)
 	add_ns(&into->t.sum_kernel, l->t.sum_kernel);
 }
 
-#define COMPARE(a, b) if ((a) != (b)) return (a) < (b) ? -1 : 1
-
 static int
 by_key(const void *va, const void *vb)
 {
-	const struct seen *a = &((const struct line *)va)->s;
-	const struct seen *b = &((const struct line *)vb)->s;
+	const struct line *a = va, *b = vb;
 
-	COMPARE(((const struct line *)va)->order, ((const struct line *)vb)->order);
-	COMPARE(a->step, b->step);
-	COMPARE(a->pid, b->pid);
-	COMPARE(a->device, b->device);
-	return 0;
+	return order(a->order, b->order) ?:
+	    order(a->s.step, b->s.step) ?:
+	    order(a->s.pid, b->s.pid) ?:
+	    order(a->s.device, b->s.device);
 }
 
 /* Everything at once: what to make of the rows. */

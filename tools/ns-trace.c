@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "intern.h"
+#include "trace/json.h"
 
 enum { OPT_API = 256, OPT_SAMPLES };
 static const struct opt opts[] = {
@@ -39,6 +40,7 @@ struct lane {
 };
 struct trace {
 	struct out out;
+	FILE	*fp;		/* of out */
 	bool	 any;
 	struct intern processes, threads;	/* those that have a name already */
 	struct intern devices, streams;
@@ -47,89 +49,28 @@ struct trace {
 	uint64_t n_async;
 };
 
-static void
-put(struct trace *t, const char *s)
-{
-	fputs_unlocked(s, t->out.fp);
-}
-
-static void
-number(struct trace *t, int64_t n)
-{
-	fprintf(t->out.fp, "%lld", (long long)n);
-}
-
-/* Nanoseconds as microseconds, exactly. */
-static void
-time_us(struct trace *t, int64_t ns)
-{
-	uint64_t n = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-
-	fprintf(t->out.fp, "%s%llu.%03u", ns < 0 ? "-" : "",
-	    (unsigned long long)(n / 1000), (unsigned)(n % 1000));
-}
-
-/* How long a well-formed UTF-8 character is; 0 if it is not one. */
-static size_t
-utf8(const unsigned char *s)
-{
-	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 :
-	    s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
-
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
-static void
-string(struct trace *t, const char *text)
-{
-	const unsigned char *s = (const unsigned char *)text;
-	FILE *fp = t->out.fp;
-	size_t n;
-
-	putc_unlocked('"', fp);
-	for (; *s != '\0'; s += n) {
-		if ((n = utf8(s)) == 0) {
-			put(t, "\\ufffd");
-			n = 1;
-		} else if (*s == '"' || *s == '\\') {
-			putc_unlocked('\\', fp);
-			putc_unlocked(*s, fp);
-		} else if (*s < ' ')
-			fprintf(fp, "\\u%04x", *s);
-		else
-			fwrite_unlocked(s, 1, n, fp);
-	}
-	putc_unlocked('"', fp);
-}
-
 /* What every event begins with. */
 static void
 begin(struct trace *t, const char *ph, int64_t pid, int64_t tid, const char *name)
 {
-	put(t, t->any ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+	json_raw(t->fp, t->any ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
 	t->any = true;
-	put(t, ph);
-	put(t, "\",\"pid\":");
-	number(t, pid);
-	put(t, ",\"tid\":");
-	number(t, tid);
-	put(t, ",\"name\":");
-	string(t, name);
+	json_raw(t->fp, ph);
+	json_raw(t->fp, "\",\"pid\":");
+	json_int(t->fp, pid);
+	json_raw(t->fp, ",\"tid\":");
+	json_int(t->fp, tid);
+	json_raw(t->fp, ",\"name\":");
+	json_text(t->fp, name);
 }
 
 static void
 at(struct trace *t, const char *cat, int64_t start)
 {
-	put(t, ",\"cat\":\"");
-	put(t, cat);
-	put(t, "\",\"ts\":");
-	time_us(t, start);
+	json_raw(t->fp, ",\"cat\":\"");
+	json_raw(t->fp, cat);
+	json_raw(t->fp, "\",\"ts\":");
+	json_us(t->fp, start);
 }
 
 static bool
@@ -145,9 +86,9 @@ static void
 name_it(struct trace *t, const char *what, int64_t pid, int64_t tid, char *name)
 {
 	begin(t, "M", pid, tid, what);
-	put(t, ",\"args\":{\"name\":");
-	string(t, name);
-	put(t, "}}");
+	json_raw(t->fp, ",\"args\":{\"name\":");
+	json_text(t->fp, name);
+	json_raw(t->fp, "}}");
 	free(name);
 }
 
@@ -233,13 +174,13 @@ args(struct trace *t, const struct tsv *in, const char *const *names)
 
 		if (col == TSV_NONE || tsv_is_na(in, col))
 			continue;
-		put(t, sep);
-		string(t, *names);
-		put(t, ":");
-		string(t, in->val[col]);
+		json_raw(t->fp, sep);
+		json_text(t->fp, *names);
+		json_raw(t->fp, ":");
+		json_text(t->fp, in->val[col]);
 		sep = ",";
 	}
-	put(t, *sep == ',' && sep[1] == '\0' ? "}}" : "}");
+	json_raw(t->fp, *sep == ',' && sep[1] == '\0' ? "}}" : "}");
 }
 
 /* Windows and start_end ranges may overlap: async events have no stack. */
@@ -252,7 +193,7 @@ async(struct trace *t, const char *cat, int64_t pid, int64_t tid,
 	for (int i = 0; i < 2; i++) {
 		begin(t, i == 0 ? "b" : "e", pid, tid, name);
 		at(t, cat, i == 0 ? start : end);
-		fprintf(t->out.fp, ",\"id\":%llu}", (unsigned long long)id);
+		fprintf(t->fp, ",\"id\":%llu}", (unsigned long long)id);
 	}
 }
 
@@ -306,8 +247,8 @@ work(struct trace *t, const char *path)
 		    integer(&in, stream), from, to, &p, &s);
 		begin(t, "X", p, s, tsv_text(&in, name));
 		at(t, strcmp(in.val[kind], "kernel") == 0 ? "kernel" : "memory", from);
-		put(t, ",\"dur\":");
-		time_us(t, dur);
+		json_raw(t->fp, ",\"dur\":");
+		json_us(t->fp, dur);
 		args(t, &in, more);
 	}
 	tsv_close(&in);
@@ -326,10 +267,10 @@ slice(struct trace *t, const struct tsv *in, const char *cat, int64_t pid,
 	begin(t, open ? "B" : "X", pid, tid, name);
 	at(t, cat, start);
 	if (!open) {
-		put(t, ",\"dur\":");
-		time_us(t, dur);
+		json_raw(t->fp, ",\"dur\":");
+		json_us(t->fp, dur);
 	}
-	put(t, "}");
+	json_raw(t->fp, "}");
 }
 
 static void
@@ -351,7 +292,7 @@ ranges(struct trace *t, const char *path)
 		if (strcmp(in.val[kind], "mark") == 0) {
 			begin(t, "i", p, i, s);
 			at(t, "nvtx", from);
-			put(t, ",\"s\":\"t\"}");
+			json_raw(t->fp, ",\"s\":\"t\"}");
 		} else if (strcmp(in.val[kind], "start_end") == 0 &&
 		    tsv_int(&in, end, &to))
 			async(t, "nvtx", p, i, s, from, to);
@@ -403,7 +344,7 @@ samples(struct trace *t, const char *path)
 			    xasprintf("GPU %lld, sampled", (long long)g));
 		begin(t, "C", SAMPLES + g, 0, tsv_text(&in, metric));
 		at(t, "sample", needed(&in, when));
-		fprintf(t->out.fp, ",\"args\":{\"value\":%.12g}}", x);
+		fprintf(t->fp, ",\"args\":{\"value\":%.12g}}", x);
 	}
 	tsv_close(&in);
 }
@@ -427,7 +368,8 @@ main(int argc, char *argv[])
 	if (argc > optind)
 		tool_usage(&tool);
 	out_open(&t.out, NULL);
-	put(&t, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	t.fp = t.out.fp;
+	json_raw(t.fp, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 	if (w != NULL || (r == NULL && a == NULL && s == NULL))
 		work(&t, w);
 	if (r != NULL)
@@ -436,7 +378,7 @@ main(int argc, char *argv[])
 		api(&t, a);
 	if (s != NULL)
 		samples(&t, s);
-	put(&t, "\n]}\n");
+	json_raw(t.fp, "\n]}\n");
 	out_close(&t.out);
 	intern_free(&t.processes);
 	intern_free(&t.threads);

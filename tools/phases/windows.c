@@ -20,6 +20,13 @@ struct edge {
 	size_t	 w;
 };
 
+/* For qsort: compares come one after the other, joined by ?: */
+static int
+order(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
 void
 windows_add(struct windows *win, const struct window *w)
 {
@@ -58,13 +65,9 @@ by_start(const void *va, const void *vb)
 {
 	const struct window *a = va, *b = vb;
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->end != b->end)		/* the outer one first */
-		return a->end > b->end ? -1 : 1;
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return a->step < b->step ? -1 : a->step > b->step;
+	return order(a->start, b->start) ?:
+	    order(b->end, a->end) ?:	/* the outer one first */
+	    order(a->pid, b->pid) ?: order(a->step, b->step);
 }
 
 /* By process and phase, then start: the order in which steps are counted. */
@@ -73,11 +76,8 @@ by_phase(const void *va, const void *vb)
 {
 	const struct window *a = *(struct window *const *)va;
 	const struct window *b = *(struct window *const *)vb;
-	int d = strcmp(a->phase, b->phase);
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return d != 0 ? d : by_start(a, b);
+	return order(a->pid, b->pid) ?: strcmp(a->phase, b->phase) ?: by_start(a, b);
 }
 
 static void
@@ -104,11 +104,9 @@ by_time(const void *va, const void *vb)
 {
 	const struct edge *a = va, *b = vb;
 
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	if (a->opens != b->opens)	/* [start, end): ends first */
-		return a->opens ? 1 : -1;
-	return a->w < b->w ? -1 : a->w > b->w;
+	return order(a->time, b->time) ?:
+	    order(a->opens, b->opens) ?:	/* [start, end): ends first */
+	    order((int64_t)a->w, (int64_t)b->w);
 }
 
 /* Sweep the edges of one process; the window that began last is innermost. */
@@ -192,7 +190,8 @@ windows_find(const struct windows *win, int64_t pid, int64_t t)
 	const struct window *w = NULL;
 
 	for (size_t i = 0; i < win->n_pids && w == NULL; i++)
-		if (win->by_pid[i].pid == pid || win->by_pid[i].pid == ANY_PID)
+		if (win->by_pid[i].pid == pid || win->by_pid[i].pid == ANY_PID ||
+		    pid == ANY_PID)
 			w = find(&win->by_pid[i], t);
 	return w;
 }

@@ -47,9 +47,7 @@ by_pid(const void *va, const void *vb)
 {
 	const struct wait *a = va, *b = vb;
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
+	return order(a->pid, b->pid) ?: order(a->start, b->start);
 }
 
 void
@@ -94,7 +92,7 @@ waits_until(const struct waits *waits, int64_t pid, int64_t t)
 
 struct call {
 	uint32_t phase, name;
-	size_t	 order;		/* of the phase */
+	int64_t	 order;		/* of the phase */
 	uint64_t n;
 	int64_t	sum, max;
 };
@@ -125,11 +123,8 @@ by_sum(const void *va, const void *vb, void *names)
 {
 	const struct call *a = va, *b = vb;
 
-	if (a->order != b->order)
-		return a->order < b->order ? -1 : 1;
-	if (a->sum != b->sum)
-		return a->sum > b->sum ? -1 : 1;
-	return strcmp(interned(names, a->name), interned(names, b->name));
+	return order(a->order, b->order) ?: order(b->sum, a->sum) ?:
+	    strcmp(interned(names, a->name), interned(names, b->name));
 }
 
 static void

@@ -48,19 +48,16 @@ gaps_add(void *v, const struct gap *g, const struct row *before,
 	new->after = after != NULL ? after->name : INTERN_NONE;
 }
 
-#define COMPARE(a, b) if ((a) != (b)) return (a) < (b) ? -1 : 1
-
 static int
 by_start(const void *va, const void *vb)
 {
 	const struct gap *a = va, *b = vb;
 
-	COMPARE(a->start, b->start);
-	COMPARE(a->device, b->device);
-	COMPARE(a->pid, b->pid);
-	COMPARE(a->dur, b->dur);
-	COMPARE(a->step, b->step);
-	return 0;
+	return order(a->start, b->start) ?:
+	    order(a->device, b->device) ?:
+	    order(a->pid, b->pid) ?:
+	    order(a->dur, b->dur) ?:
+	    order(a->step, b->step);
 }
 
 void

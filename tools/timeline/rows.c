@@ -79,29 +79,31 @@ parse(struct rows *rows, struct row *r)
 		tsv_die(t, rows->col[PHASE], "a window has a phase and a step");
 }
 
-#define COMPARE(a, b) if ((a) != (b)) return (a) < (b) ? -1 : 1
+static int
+by_text(const struct intern *names, uint32_t a, uint32_t b)
+{
+	if (a == b || a == INTERN_NONE || b == INTERN_NONE)
+		return order(a == INTERN_NONE, b == INTERN_NONE);
+	return strcmp(interned(names, a), interned(names, b));
+}
 
 /* Total, but for rows that are alike in all that counts. */
 static int
-by_start(const void *va, const void *vb, void *v)
+by_start(const void *va, const void *vb, void *names)
 {
 	const struct row *a = va, *b = vb;
-	const struct intern *names = v;
 
-	COMPARE(a->start, b->start);
-	COMPARE(a->kind != KIND_WINDOW, b->kind != KIND_WINDOW);
-	COMPARE(a->end, b->end);
-	COMPARE(a->kind, b->kind);
-	COMPARE(a->device, b->device);
-	COMPARE(a->pid, b->pid);
-	COMPARE(a->launch, b->launch);
-	COMPARE(a->graph, b->graph);
-	COMPARE(a->step, b->step);
-	COMPARE(a->phase == INTERN_NONE, b->phase == INTERN_NONE);
-	if (a->phase != b->phase)
-		return strcmp(interned(names, a->phase), interned(names, b->phase));
-	return a->name == b->name ? 0 :
-	    strcmp(interned(names, a->name), interned(names, b->name));
+	return order(a->start, b->start) ?:
+	    order(a->kind != KIND_WINDOW, b->kind != KIND_WINDOW) ?:
+	    order(a->end, b->end) ?:
+	    order(a->kind, b->kind) ?:
+	    order(a->device, b->device) ?:
+	    order(a->pid, b->pid) ?:
+	    order(a->launch, b->launch) ?:
+	    order(a->graph, b->graph) ?:
+	    order(a->step, b->step) ?:
+	    by_text(names, a->phase, b->phase) ?:
+	    by_text(names, a->name, b->name);
 }
 
 static void

@@ -10,7 +10,7 @@ struct family {
 };
 struct share {
 	uint32_t phase, name;
-	size_t	 order;		/* of the phase */
+	int64_t	 order;		/* of the phase */
 	uint64_t n;
 	int64_t	sum, max;
 };
@@ -118,11 +118,8 @@ by_sum(const void *va, const void *vb, void *names)
 {
 	const struct share *a = va, *b = vb;
 
-	if (a->order != b->order)
-		return a->order < b->order ? -1 : 1;
-	if (a->sum != b->sum)
-		return a->sum > b->sum ? -1 : 1;
-	return strcmp(interned(names, a->name), interned(names, b->name));
+	return order(a->order, b->order) ?: order(b->sum, a->sum) ?:
+	    strcmp(interned(names, a->name), interned(names, b->name));
 }
 
 void

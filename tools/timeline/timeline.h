@@ -15,6 +15,13 @@
 void	add_ns(int64_t *sum, int64_t ns);	/* dies on overflow */
 void	out_opt(struct out *, int64_t);		/* NA for NONE */
 
+/* For qsort: compares come one after the other, joined by ?: */
+static inline int
+order(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
 enum kind { KIND_WINDOW, KIND_KERNEL, KIND_COPY, KIND_SET, KIND_GRAPH };
 struct row {
 	int64_t	start, end, launch, graph, pid, step, device;	/* NONE: NA */
