@@ -144,7 +144,7 @@ nan|byte|NA
 inf|%|NA
 |byte|NA
 X
-for text in 65,77 1,5 27.595.520 1.234,56 1,23,456 12,34,567 1234,567 "1'234" '1 234' '1 234' 1_000 1. '1,'; do
+for text in 65,77 1,5 0,123 27.595.520 1.234,56 1,23,456 12,34,567 1234,567 "1'234" '1 234' '1 234' 1_000 1. '1,'; do
 	exits 2 "locale: $text" "raw m__x.sum byte \"$text\" 1.5 | ncu2tsv" 'another locale'
 done
 for text in 12x3 1.5.x 3- 0xzz 1e 99999999999999999999999; do

@@ -18,7 +18,9 @@ for f in "$@"; do
 	done
 	i=$((i + 1))
 done
+dict=$top/tests/fuzz/$tool.dict
+[ -f "$dict" ] || dict=
 cd "$top/build/fuzz"
 export ASAN_OPTIONS=detect_leaks=0	# the way out, longjmp, leaves crumbs
 exec "./$tool" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -detect_leaks=0 \
-	-max_len=32768 -print_final_stats=1 "$corpus"
+	-max_len=32768 -print_final_stats=1 ${dict:+-dict="$dict"} "$corpus"

@@ -134,7 +134,7 @@ number(const char *cell, int shift, char out[static NUMBER_MAX],
 	memcpy(d, s, n);
 	s += n;
 	for (; *s == ','; s += 4, n += 3, grouped = true) {
-		if (whole > 3 || digits(s + 1) != 3)
+		if (whole > 3 || zero || digits(s + 1) != 3)
 			return strange(cell + minus);
 		if (n + 3 >= sizeof d)
 			return CELL_BAD;
