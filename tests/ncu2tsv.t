@@ -53,6 +53,15 @@ is 'the same, skipping'   'a "b", c d' \
 	'{ row ID "Process ID" "Kernel Name" m__x.sum; row "" "" "" inst; printf "\"0\",\"5\",\"a \"\"b\"\", c\nd\",\"7\"\n"; } | ncu2tsv --metrics m__x.sum | sed 1d | cut -f 5'
 is 'no newline at the end' '1.5'  'raw m__x.sum inst 1.5 | head -c -1 | ncu2tsv | sed 1d | cut -f 7'
 
+details() {	# details LAUNCH FROM TO: a details row a metric, m__FROM.sum to m__TO.sum
+	awk -v l="$1" -v i="$2" -v n="$3" 'BEGIN { for (; i <= n; i++)
+		printf "\"%d\",\"5\",\"k\",\"m__%d.sum\",\"inst\",\"%d\"\n", l, i, i }'
+}
+is 'a thousand metrics, some again' '1000 500 1125750' '{
+	row ID "Process ID" "Kernel Name" "Metric Name" "Metric Unit" "Metric Value"
+	details 0 1 1000; details 0 1 1000; details 1 1001 1500; details 1 1400 1500
+	} | ncu2tsv | awk -F "\t" "NR > 1 { n[\$4]++; s += \$7 } END { print n[\"5.0\"], n[\"5.1\"], s }"'
+
 # ---- picks
 is 'one metric'           '1024 3000 7000'   'values $in/raw.csv --metrics lts__t_sectors.sum | paste -sd " "'
 is 'several, in the order of the file' 'dram__bytes_read.sum l1tex__t_sector_hit_rate.pct' \
@@ -150,6 +159,7 @@ done
 for text in 12x3 1.5.x 3- 0xzz 1e 99999999999999999999999; do
 	exits 2 "bad: $text" "raw m__x.sum '' '$text' | ncu2tsv" "m__x.sum: not a number: '$text'"
 done
+exits 2 'too large'           'raw m__x.sum Kbyte 1e306 | ncu2tsv'   "not a number: '1e306'"
 exits 2 'a word with a unit'  'raw m__x.sum byte all | ncu2tsv'  "not a number: 'all'"
 exits 2 'thousands by points' 'ncu2tsv $in/european.csv'      'european.csv:2: dram__bytes_read.sum'
 exits 2 'decimal commas'      'ncu2tsv $in/decimal-comma.csv' "decimal-comma.csv:3: x__y.pct: a number of another locale"

@@ -93,9 +93,9 @@ exponent(const char *s, int shift, char *out)
 {
 	double x;
 
-	if (!parse_num(s, &x))
+	if (!parse_num(s, &x) || !isfinite(x *= pow(10, shift)))
 		return CELL_BAD;
-	snprintf(out, NUMBER_MAX, "%.12g", x * pow(10, shift));
+	snprintf(out, NUMBER_MAX, "%.12g", x);
 	return CELL_NUMBER;
 }
 
