@@ -210,6 +210,8 @@ is 'the inverted one left out' '9' "rows 'nsys2tsv ranges -t 1 x.sqlite'"
 exits 2 'an inverted call'  'nsys2tsv api x.sqlite'    'CUPTI_ACTIVITY_KIND_RUNTIME: 1 of 6 rows'
 capture nsys 'DELETE FROM TARGET_INFO_GPU_METRICS WHERE metricId = 2'
 exits 2 'a metric without a name' 'nsys2tsv samples x.sqlite' 'metric 2 of GPU 0 has no name'
+capture nsys 'DELETE FROM TARGET_INFO_GPU_METRICS'
+exits 2 'no metric has a name' 'nsys2tsv samples x.sqlite' 'metric 0 of GPU 0 has no name'	# found by fuzzing
 capture nsys 'DROP TABLE GPU_METRICS; CREATE TABLE GENERIC_EVENTS (data TEXT); INSERT INTO GENERIC_EVENTS VALUES (0)'
 exits 0 'samples as JSON' 'nsys2tsv samples x.sqlite' 'an old nsys keeps them as JSON'
 

@@ -89,7 +89,8 @@ find(struct samples *s, int64_t type, int64_t id)
 {
 	struct metric key = { .type = type, .id = id };
 
-	return bsearch(&key, s->metric, s->n_metric, sizeof key, by_id);
+	return s->n_metric == 0 ? NULL :
+	    bsearch(&key, s->metric, s->n_metric, sizeof key, by_id);
 }
 
 static void
