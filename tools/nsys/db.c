@@ -264,32 +264,52 @@ big_endian(const unsigned char *p, size_t bytes)
 	return n;
 }
 
+struct head {
+	unsigned char byte[101];	/* ends with a NUL */
+	size_t	 got;
+	long	 size;		/* of the file; -1 where it has none */
+};
+
+static struct head
+read_head(const char *path)
+{
+	struct head h = { .size = -1 };
+	FILE *fp = fopen(path, "r");
+
+	if (fp == NULL)
+		err(NS_TROUBLE, "%s", path);
+	h.got = fread(h.byte, 1, sizeof h.byte - 1, fp);
+	if (ferror(fp))
+		err(NS_TROUBLE, "%s", path);
+	if (fseek(fp, 0, SEEK_END) == 0)
+		h.size = ftell(fp);
+	fclose(fp);
+	return h;
+}
+
 /* The first 100 bytes tell what SQLite would find out late or not at all. */
 static void
-check_header(const struct nsys *n, FILE *fp)
+check_head(const struct nsys *n)
 {
-	unsigned char h[101] = { 0 };
-	size_t got = fread(h, 1, sizeof h - 1, fp);
-	uint64_t page = big_endian(h + 16, 2), pages = big_endian(h + 28, 4);
-	long size;
+	struct head h = read_head(n->path);
+	uint64_t page = big_endian(h.byte + 16, 2);
+	uint64_t pages = big_endian(h.byte + 28, 4);
 
-	if (ferror(fp))
-		err(NS_TROUBLE, "%s", n->path);
-	if (fseek(fp, 0, SEEK_END) != 0 || (size = ftell(fp)) < 0)
+	if (h.size < 0)
 		nsys_die(n, "an SQLite file cannot be read from a pipe: write it to "
 		    "disk");
-	if (got == 0)
+	if (h.got == 0)
 		nsys_die(n, "empty: the export was interrupted; %s", again);
-	if (big_endian(h, 8) == 0 && big_endian(h + 8, 8) == 0)
+	if (big_endian(h.byte, 8) == 0 && big_endian(h.byte + 8, 8) == 0)
 		nsys_die(n, "its header is all zero: the export was interrupted; %s",
 		    again);
-	if (memcmp(h, "SQLite format 3", 16) != 0)
-		not_sqlite(n, (const char *)h);
+	if (memcmp(h.byte, "SQLite format 3", 16) != 0)
+		not_sqlite(n, (const char *)h.byte);
 	page = page == 1 ? 65536 : page;
-	if (got < sizeof h - 1 || (memcmp(h + 24, h + 92, 4) == 0 &&
-	    (uint64_t)size < page * pages))
+	if (h.got < sizeof h.byte - 1 || (memcmp(h.byte + 24, h.byte + 92, 4) == 0 &&
+	    (uint64_t)h.size < page * pages))
 		nsys_die(n, "cut short: it ends after %ld bytes; copy it again, or %s",
-		    size, again);
+		    h.size, again);
 }
 
 /* A journal beside it means that a writer stopped half-way, or still writes. */
@@ -301,12 +321,13 @@ check_beside(const struct nsys *n)
 	for (size_t i = 0; i < 2; i++) {
 		char *name = xasprintf("%s%s", n->path, suffix[i]);
 		FILE *fp = fopen(name, "r");
+		bool busy = fp != NULL && getc(fp) != EOF;
 
-		if (fp != NULL && getc(fp) != EOF)
-			nsys_die(n, "'%s' lies beside it: a writer is at work or "
-			    "was interrupted; wait for it, or %s", name, again);
 		if (fp != NULL)
 			fclose(fp);
+		if (busy)
+			nsys_die(n, "'%s' lies beside it: a writer is at work or "
+			    "was interrupted; wait for it, or %s", name, again);
 		free(name);
 	}
 }
@@ -420,14 +441,10 @@ prepare_strings(struct nsys *n)
 void
 nsys_open(struct nsys *n, const char *path)
 {
-	FILE *fp;
 	char *name;
 
 	n->path = path;
-	if ((fp = fopen(path, "r")) == NULL)
-		err(NS_TROUBLE, "%s", path);
-	check_header(n, fp);
-	fclose(fp);
+	check_head(n);
 	check_beside(n);
 	name = uri(path);
 	if (sqlite3_open_v2(name, &n->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI |
