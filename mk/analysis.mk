@@ -4,7 +4,7 @@
 figures := ladder roofline sweep footprint phases
 drawn   := $(figures:%=$R/figures/%.svg)
 analysed := $(addprefix $R/,platform.kv workload.kv stages.tsv manifest.kv gate.counters.tsv gate.hierarchy.tsv \
-	gate.tsv counters.tsv hierarchy.tsv steps.tsv readset.tsv roofline.tsv checks.tsv) $(drawn) \
+	gate.tsv counters.tsv hierarchy.tsv steps.tsv terms.tsv readset.tsv roofline.tsv checks.tsv) $(drawn) \
 	$(addprefix $R/,report.md report.md.args report.html report.json)
 
 metrics := configs/platforms/$(platform)/metrics.tsv
@@ -25,11 +25,13 @@ $R/gate.tsv: $R/gate.hierarchy.tsv $R/gate.expected.tsv $R/platform.kv build/ns-
 	{ cat $@.tmp >&2; echo "the gate failed: counters do not count what they should; nothing was captured" >&2; exit 1; }
 	mv $@.tmp $@
 
-$R/hierarchy.tsv $R/steps.tsv: $R/counters.tsv $R/baseline.tsv $(metrics) build/ns-rollup
+$R/hierarchy.tsv $R/steps.tsv $R/terms.tsv: $R/counters.tsv $R/baseline.tsv $(metrics) build/ns-rollup
 $R/hierarchy.tsv:
 	build/ns-rollup -m $(metrics) -b $R/baseline.tsv $< $(into)
 $R/steps.tsv:
 	build/ns-rollup -m $(metrics) -b $R/baseline.tsv --steps $< $(into)
+$R/terms.tsv:
+	build/ns-rollup -m $(metrics) --terms $< $(into)
 
 $R/readset.tsv: $R/tensors.tsv $R/model.kv $R/routing.tsv $R/workload.kv build/ns-readset
 	. ./$R/workload.kv && build/ns-readset -m $R/model.kv --routing $R/routing.tsv --kv-bytes $(kv_bytes) \
@@ -39,9 +41,9 @@ $R/roofline.tsv: $R/steps.tsv $R/readset.tsv $R/baseline.tsv $R/ceilings.kv $R/m
 	build/ns-roofline -c $R/ceilings.kv -m $R/model.kv -r $R/readset.tsv -b $R/baseline.tsv $< $(into)
 
 # A check that fails is an answer: the report tells it, and the run ends with it.
-tables := $(addprefix $R/,gate.tsv hierarchy.tsv steps.tsv readset.tsv roofline.tsv platform.kv workload.kv) $(captures)
+tables := $(addprefix $R/,gate.tsv hierarchy.tsv steps.tsv terms.tsv readset.tsv roofline.tsv platform.kv workload.kv) $(captures)
 $R/checks.tsv: $(tables) build/ns-check
-	build/ns-check $R >$@.tmp || [ $$? -eq 1 ]
+	build/ns-check -s $$(sed -n 's/^profile_counted_steps=//p' $(counted).args) $R >$@.tmp || [ $$? -eq 1 ]
 	mv $@.tmp $@
 
 # Wall time of each stage, and the values that each capture was made with.

@@ -3,6 +3,7 @@
 
 platform := cpu
 kv_bytes := 4
+counted  := $R/worker.callgrind
 settings_platform := $(call config,platforms/cpu/platform)
 $(settings_platform): configs/platforms/cpu/platform.yaml build/yaml2kv
 	@mkdir -p $(@D)
@@ -27,7 +28,7 @@ callgrind = env -i LC_ALL=C OMP_NUM_THREADS=1 $(valgrind) --tool=callgrind --log
 worker = build/ns-worker -d cpu -m $(checkpoint) -p $(workload_prompt_tokens) \
 	-B $(workload_batch) -s $(workload_seed)
 
-$R/gate.callgrind: build/ns-calib.sum $(call recall,$R/gate.callgrind,$(cache_args))
+$R/gate.callgrind: build/ns-calib.sum $(call recall,$R/gate.callgrind,$(cache_args)) | $R/model.kv
 	rm -f $@.tmp
 	$(call stage,gate) $(callgrind) build/ns-calib gate --last-level-bytes $(platform_last_level_bytes) >$R/gate.expected.tsv.tmp
 	mv $R/gate.expected.tsv.tmp $R/gate.expected.tsv
@@ -41,7 +42,7 @@ $R/sweep.tsv: build/ns-calib.sum | $R/gate.tsv
 
 # Speed, with a canary on either side of it.
 $R/baseline.tsv: build/ns-worker.sum $(call recall,$R/baseline.tsv,$(baseline_args)) \
-		| $(checkpoint)/config.json $R/gate.tsv
+		| $(checkpoint_there) $R/gate.tsv
 	build/ns-calib canary --seconds $(profile_canary_seconds) >$R/canary-before.kv
 	$(call stage,baseline) $(worker) -g $(workload_generate_tokens) -w $(profile_warmup) \
 		-r $(profile_repeats) --footprint $R/footprint.tsv --routing $R/routing.tsv >$@.tmp
@@ -50,7 +51,7 @@ $R/baseline.tsv: build/ns-worker.sum $(call recall,$R/baseline.tsv,$(baseline_ar
 	$(call record,$(baseline_args))
 
 $R/worker.callgrind: build/ns-worker.sum $(call recall,$R/worker.callgrind,$(counted_args)) \
-		| $(checkpoint)/config.json $R/gate.tsv
+		| $(checkpoint_there) $R/gate.tsv
 	rm -f $@.tmp
 	$(call stage,counters) $(callgrind) $(worker) -g $(profile_counted_steps) -w 0 -r 1 \
 		--profile >/dev/null

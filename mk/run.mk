@@ -72,10 +72,9 @@ $(made)/config.json: $(call recall,$(made),$(model_args)) | build/ns-synth build
 	@mkdir -p $(dir $(made)) && rm -rf $(made)
 	build/yaml2kv configs/models/$(MODEL).yaml | mk/stage.sh synth $(made).stage build/ns-synth - $(made)
 	@printf '%s\n' $(foreach n,$(model_args),$n=$($n)) >$(made).args
-else
-$(checkpoint)/config.json:
-	$(error $(checkpoint): no config.json there: CHECKPOINT names a Hugging Face model directory)
 endif
+checkpoint_there := $(if $(filter $(made),$(checkpoint)),$(made)/config.json,$(wildcard $(checkpoint)/config.json))
+$(if $(CHECKPOINT),$(if $(wildcard $(CHECKPOINT)),,$(if $(capturing),$(error CHECKPOINT=$(CHECKPOINT): there is nothing there))))
 
 include mk/backend-$(BACKEND).mk
 
@@ -93,7 +92,7 @@ $R:
 $R/probe.kv: build/ns-probe.sum
 	build/ns-probe $(into)
 
-$R/model.kv $R/tensors.tsv: $(checkpoint)/config.json build/ns-discover
+$R/model.kv $R/tensors.tsv: $(checkpoint_there) build/ns-discover
 $R/model.kv:
 	build/ns-discover model $(checkpoint) $(into)
 $R/tensors.tsv:
