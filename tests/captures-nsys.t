@@ -72,8 +72,7 @@ done
 exits 0 'eager: lost events are said' 'nsys2tsv work hf-eager.sqlite' 'nsys said: Not all CUDA events'
 
 # Sampled counters of known traffic: a sample counts the period that begins at its time.
-# 4 x 1 GiB read, the same copied, 200 x 20 MiB read; in sectors of 32 bytes, 4 more for
-# the one result of each kernel (1 of the 200 small ones).
+# 4 x 1 GiB read, the same copied, 200 x 20 MiB read: in sectors of 32 bytes, and one more a kernel.
 sampled() {
 	awk -F'\t' -v m="$2" '
 	FILENAME ~ /ranges/ { if (FNR > 1 && $5 != "shm") { name[++r] = $5; from[r] = $1; to[r] = $2 }; next }

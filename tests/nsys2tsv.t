@@ -27,6 +27,7 @@ start_ns  end_ns  kind  device  pid  stream  launch_ns  launch_id  graph_launch_
 6100  6900  graph  1  200  7  6000  9  9  NA  NA  graph 5  NA  NA  NA  NA  NA
 END
 ok 'work'               'nsys2tsv work x.sqlite >got 2>/dev/null && diff -u work.tsv got'
+exits 0 'opaque graphs are said' 'nsys2tsv work x.sqlite' '1 replays of graphs are opaque'
 exits 0 'work: nsys said that it lost some' 'nsys2tsv work x.sqlite' \
 	'nsys said: Not all CUDA events might have been collected.'
 is 'work: demangled'    'void gemv<float, (int)4>(float *) norm(float *) ' \
@@ -77,6 +78,8 @@ exits 0 'samples: an overflow is said'     'nsys2tsv samples x.sqlite' 'dram__by
 exits 0 'samples: what nsys said of them'  'nsys2tsv samples x.sqlite' 'nsys said: GPU Metrics [0]: Metric config can not be scheduled'
 is 'samples: clocks that are in MHz' '1975000000 1980000000 ' \
 	"capture nsys 'UPDATE GPU_METRICS SET value = value / 1000000 WHERE value > 1000000'; column 5 'nsys2tsv samples x.sqlite | grep -e time_ns -e Clock'"
+capture nsys "INSERT INTO TARGET_INFO_GPU_METRICS VALUES (0, 0, '', 9, 'PCIe Read Bandwidth [GB/s]'); INSERT INTO GPU_METRICS VALUES (0, 70000, 0, 9, 3000000000)"
+is 'samples: GB/s that are bytes per second' 'bytes_per_s 3000000000' "nsys2tsv samples x.sqlite | grep PCIe | cut -f 4,5 | tr '\t' ' '"
 capture nsys
 wide diagnostics.tsv <<'END'
 time_ns  severity  source  pid  text
@@ -181,6 +184,9 @@ capture nsys 'DELETE FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE';          is 'graphs 
 capture nsys 'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphNodeId = NULL'; is 'graphs as replays' graph trace
 capture nsys 'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphNodeId = NULL; DROP TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE'
 is 'graphs hidden'      hidden trace
+capture nsys 'DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE graphNodeId IS NOT NULL; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY; DROP TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE'
+exits 0 'graphs hidden: said' 'nsys2tsv work x.sqlite' '2 launches of graphs, and nothing of what they did is in this capture'
+capture nsys 'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphNodeId = NULL; DROP TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE'
 is 'kernels of a graph launch without node ids' '2 2 ' "column 9 'nsys2tsv work x.sqlite | sed -n \"1p;4,5p\"'"
 capture nsys 'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphNodeId = 0; DROP TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE; DELETE FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE nameId = 2'
 is 'no graphs'          none   trace

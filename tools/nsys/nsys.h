@@ -14,7 +14,6 @@ enum { NAMES = 1024 };		/* strings kept at hand */
 struct nsys {
 	sqlite3	*db;
 	const char *path;
-	bool	 quiet;		/* say nothing that is not an error */
 	char	 schema[32];	/* "3.20.3", or "" */
 	const char *version_table;	/* NULL if there is none */
 	sqlite3_stmt *string;	/* id -> text; NULL without a StringIds */
@@ -23,9 +22,12 @@ struct nsys {
 	size_t	 n_table, cap;
 };
 
-/* db.c */
+/* open.c */
 void	nsys_open(struct nsys *, const char *path);
 void	nsys_close(struct nsys *);
+
+/* db.c */
+extern const char nsys_again[];		/* how to export it again */
 const char *nsys_table(struct nsys *, const char *name);	/* NULL if absent */
 bool	nsys_has(struct nsys *, const char *table, const char *column);
 void	nsys_need(struct nsys *, const char *table, const char *columns);
@@ -43,6 +45,7 @@ const char *nsys_text(struct nsys *, sqlite3_stmt *, int col);	/* or NULL */
 const char *nsys_string(struct nsys *, int64_t id);		/* or NULL */
 void	nsys_say(const struct nsys *, const char *fmt, ...)
 	    __attribute__((format(printf, 2, 3)));
+_Noreturn void nsys_sql_die(const struct nsys *);	/* what SQLite says */
 _Noreturn void nsys_die(const struct nsys *, const char *fmt, ...)
 	    __attribute__((format(printf, 2, 3)));
 

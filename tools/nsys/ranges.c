@@ -8,6 +8,9 @@ enum {
 };
 enum { START, END, TYPE, TEXT, TEXT_ID, THREAD, DOMAIN };
 
+enum { BUCKETS = 1024 };
+#define NONE SIZE_MAX
+
 struct domain {
 	int64_t process, id;
 	char	*name;
@@ -16,6 +19,7 @@ struct domain {
 /* The ranges of one thread and domain that are open at the row in hand. */
 struct stack {
 	int64_t	thread, domain;
+	size_t	 next;		/* in its bucket; NONE at the end */
 	int64_t	*end;
 	size_t	 depth, cap;
 };
@@ -26,7 +30,7 @@ struct ranges {
 	struct domain *domain;
 	size_t	 n_domain, domain_cap;
 	struct stack *stack;
-	size_t	 n_stack, stack_cap;
+	size_t	 n_stack, stack_cap, bucket[BUCKETS];
 	uint64_t open;
 };
 
@@ -104,15 +108,16 @@ put_domain(struct ranges *r, int64_t thread, int64_t id)
 static struct stack *
 stack_of(struct ranges *r, int64_t thread, int64_t domain)
 {
-	struct stack *s;
+	size_t *head = &r->bucket[((uint64_t)thread * 31 + (uint64_t)domain) % BUCKETS];
 
-	for (size_t i = r->n_stack; i-- > 0; )
+	for (size_t i = *head; i != NONE; i = r->stack[i].next)
 		if (r->stack[i].thread == thread && r->stack[i].domain == domain)
 			return &r->stack[i];
 	r->stack = xgrow(r->stack, &r->stack_cap, r->n_stack + 1, sizeof *r->stack);
-	s = &r->stack[r->n_stack++];
-	*s = (struct stack){ .thread = thread, .domain = domain };
-	return s;
+	r->stack[r->n_stack] = (struct stack){ .thread = thread, .domain = domain,
+	    .next = *head };
+	*head = r->n_stack;
+	return &r->stack[r->n_stack++];
 }
 
 /* Rows come by start, so what ended before this one started is done. */
@@ -189,6 +194,7 @@ ranges(struct nsys *n, const struct want *want, struct out *out)
 		    "no table" : "no ranges in");
 		return;
 	}
+	memset(r.bucket, 0xff, sizeof r.bucket);	/* NONE */
 	read_domains(&r, table);
 	judge(n, table, (uint64_t)nsys_count(n, table, bad), (uint64_t)rows,
 	    want->tolerance);

@@ -47,6 +47,7 @@ struct work {
 	struct out *out;
 	struct cursor cursor[KINDS];
 	uint64_t total;		/* rows of all kinds */
+	uint64_t by_graph, replays;	/* written: nodes of graphs, opaque graphs */
 	char	*process;	/* SQL for the process of a row t without one */
 };
 
@@ -299,6 +300,8 @@ put_row(struct work *w, struct cursor *c)
 	put_int(w->n, out, c->st, LAUNCH_START);
 	put_int(w->n, out, c->st, LAUNCH);
 	nsys_int(w->n, c->st, BY_GRAPH, &by_graph);
+	w->replays += c->kind == &kinds[GRAPH];
+	w->by_graph += by_graph != 0 && c->kind != &kinds[GRAPH];
 	if (by_graph != 0 || c->kind == &kinds[GRAPH])
 		put_int(w->n, out, c->st, LAUNCH);
 	else
@@ -312,6 +315,22 @@ put_row(struct work *w, struct cursor *c)
 	put_shared(w, c);
 	put_int(w->n, out, c->st, BYTES);
 	out_row(out);
+}
+
+/* Graphs hide kernels, and a GPU that looks idle then may be busy. */
+static void
+say_graphs(struct work *w)
+{
+	static const char how[] = "record with --cuda-graph-trace=node";
+	int64_t launches = nsys_count(w->n, "launch", "graph = 1");
+
+	if (w->replays != 0)
+		nsys_say(w->n, "%llu replays of graphs are opaque: their kernels are "
+		    "not in this capture; %s", (unsigned long long)w->replays, how);
+	else if (launches > 0 && w->by_graph == 0)
+		nsys_say(w->n, "%lld launches of graphs, and nothing of what they did "
+		    "is in this capture: the GPU looks idle where it was not; %s",
+		    (long long)launches, how);
 }
 
 void
@@ -339,5 +358,6 @@ work(struct nsys *n, const struct want *want, struct out *out)
 		progress(&bar, ++done);
 	}
 	progress_end(&bar);
+	say_graphs(&w);
 	free(w.process);
 }
