@@ -92,11 +92,9 @@ $R:
 $R/probe.kv: build/ns-probe.sum
 	build/ns-probe $(into)
 
-$R/model.kv $R/tensors.tsv: $(checkpoint_there) build/ns-discover
-$R/model.kv:
-	build/ns-discover model $(checkpoint) $(into)
-$R/tensors.tsv:
-	build/ns-discover tensors $(checkpoint) $(into)
+$R/model.kv $R/tensors.tsv: $R/%: build/ns-discover $(call recall,$R/model.kv,checkpoint_id) | $(checkpoint_there)
+	build/ns-discover $(basename $*) $(checkpoint) $(into)
+	$(call record,checkpoint_id)
 else
 $(captures):
 	$(error $@: not captured yet; 'make -f mk/run.mk MODEL=$(MODEL) WORKLOAD=$(WORKLOAD) BACKEND=$(BACKEND)' captures it)

@@ -60,5 +60,5 @@ ok 'and captures nothing'                  'mv gate recorded/gate.callgrind; tak
 exits 2 'no such model'                    'run MODEL=nope' 'there is no configs/models/nope.yaml; there is'
 exits 2 'no such checkpoint'               'run CHECKPOINT=nowhere' 'CHECKPOINT=nowhere: there is nothing there'
 exits 2 'a checkpoint with a space'        'run "CHECKPOINT=a b"' "has a space in it"
-exits 2 'an empty checkpoint'              'mkdir empty; run CHECKPOINT=empty' 'ns-discover: '
+exits 2 'an empty checkpoint'              'rm -rf runs; mkdir empty; run CHECKPOINT=empty' 'ns-discover: '
 done_testing
