@@ -3,6 +3,8 @@
 # for synthetic checkpoints of every architecture: see data/reference/README.
 . "${0%/*}/tap.sh"
 command -v ns-synth >/dev/null || skip 'ns-synth is not built'
+OMP_NUM_THREADS=1
+export OMP_NUM_THREADS
 
 reference=$data/reference
 # row MODEL FIELD: of reference.tsv.

@@ -3,6 +3,8 @@
 . "${0%/*}/tap.sh"
 checkpoint=$top/build/smollm2/checkpoint
 [ -e "$checkpoint" ] || skip 'no real weights here: tests/smollm2.sh fetches them'
+OMP_NUM_THREADS=1
+export OMP_NUM_THREADS
 
 field() { awk -F '\t' -v f="$1" '$1 == "smollm2" { gsub(",", " ", $f); print $f }' "$data/reference/reference.tsv"; }
 field 3 >prompt

@@ -7,18 +7,26 @@
 #define NONE SIZE_MAX	/* no layer, no expert */
 enum { VECTOR = 0 };	/* instead of rows */
 
+static const struct tensor *
+tensor(const struct checkpoint *c, enum role role, size_t layer, size_t expert)
+{
+	int l = layer == NONE ? -1 : (int)layer, e = expert == NONE ? -1 : (int)expert;
+	const struct tensor *t = checkpoint_find(c, role, l, e);
+
+	if (t == NULL)
+		errx(NS_TROUBLE, "%s: no tensor '%s'", c->dir,
+		    tensor_name(&c->arch, role, l, e));
+	return t;
+}
+
 /* The weight of that role, rows x cols or a vector of cols. */
 static struct weight
 find(const struct checkpoint *c, enum role role, size_t layer, size_t expert,
     uint64_t rows, uint64_t cols)
 {
-	int l = layer == NONE ? -1 : (int)layer, e = expert == NONE ? -1 : (int)expert;
-	const struct tensor *t = checkpoint_find(c, role, l, e);
+	const struct tensor *t = tensor(c, role, layer, expert);
 	const unsigned n_dims = rows == VECTOR ? 1 : 2;
 
-	if (t == NULL)
-		errx(NS_TROUBLE, "%s: no tensor '%s'", c->dir,
-		    tensor_name(&c->arch, role, l, e));
 	if (t->dtype != DT_F32 && t->dtype != DT_F16 && t->dtype != DT_BF16)
 		errx(NS_TROUBLE, "%s: %s is %s: ns-worker runs F32, F16 and "
 		    "BF16 weights", c->dir, t->name, dtype_name(t->dtype));

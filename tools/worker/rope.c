@@ -7,21 +7,22 @@ enum { GRAIN = 16 };	/* rows worth a thread */
 
 /*
  * Llama 3 stretches slow rotations by the factor, leaves fast ones, and goes
- * smoothly between the two.
+ * smoothly between the two; in single precision, as such models are trained.
  */
-static double
-llama3(const struct arch *a, double frequency)
+static float
+llama3(const struct arch *a, float frequency)
 {
-	const double turns = a->rope_old_context * frequency / (2 * M_PI);
-	double smooth;
+	const float factor = (float)a->rope_factor, low = (float)a->rope_low_freq;
+	const float span = (float)(a->rope_high_freq - a->rope_low_freq);
+	const float wave = (float)(2 * M_PI) / frequency;
+	const float turns = (float)a->rope_old_context / wave;
+	const float smooth = (turns - low) / span;
 
-	if (turns > a->rope_high_freq)
+	if (smooth > 1)
 		return frequency;
-	if (turns < a->rope_low_freq)
-		return frequency / a->rope_factor;
-	smooth = (turns - a->rope_low_freq) /
-	    (a->rope_high_freq - a->rope_low_freq);
-	return (1 - smooth) * frequency / a->rope_factor + smooth * frequency;
+	if (smooth < 0)
+		return frequency / factor;
+	return (1 - smooth) * frequency / factor + smooth * frequency;
 }
 
 void
@@ -33,8 +34,8 @@ rope_open(struct rope_table *r, const struct arch *a, size_t n_positions)
 	r->cos = xalloc(n_positions * half, sizeof *r->cos);
 	r->sin = xalloc(n_positions * half, sizeof *r->sin);
 	for (size_t i = 0; i < half; i++) {
-		double f = pow(a->rope_theta, -(double)i / (double)half);
-		float step = (float)(a->rope == ROPE_LLAMA3 ? llama3(a, f) : f);
+		float f = 1 / (float)pow(a->rope_theta, (double)i / (double)half);
+		float step = a->rope == ROPE_LLAMA3 ? llama3(a, f) : f;
 
 		for (size_t p = 0; p < n_positions; p++) {
 			float angle = (float)p * step;

@@ -21,7 +21,7 @@
 
 enum { LANES = 8 };
 typedef float v8 __attribute__((vector_size(32)));
-typedef int32_t v8i __attribute__((vector_size(32)));
+typedef uint32_t v8u __attribute__((vector_size(32)));
 typedef float v8_at __attribute__((vector_size(32), aligned(1), may_alias));
 typedef uint16_t h8_at __attribute__((vector_size(16), aligned(1), may_alias));
 
@@ -31,12 +31,12 @@ typedef uint16_t h8_at __attribute__((vector_size(16), aligned(1), may_alias));
  * no number, and takes a float's largest.
  */
 INLINE void
-half8(v8 *out, const v8i *half)
+half8(v8 *out, const v8u *half)
 {
-	v8i low = (*half & 0x7fff) << 13, finite = (low - 0x0f800000) >> 31;
-	v8i f = (v8i)((v8)low * 0x1p112f);
+	v8u low = (*half & 0x7fff) << 13, finite = (low - 0x0f800000) >> 31;
+	v8u f = (v8u)((v8)low * 0x1p112f);
 
-	*out = (v8)(f | (~finite & 0x7f800000) | (*half & 0x8000) << 16);
+	*out = (v8)(f | ((finite - 1) & 0x7f800000) | (*half & 0x8000) << 16);
 }
 
 /* Eight weights from w[i]. */
@@ -44,10 +44,10 @@ INLINE void
 load8(v8 *out, enum dtype t, const void *w, size_t i)
 {
 	if (t == DT_F32) {
-		*out = *(const v8_at *)((const char *)w + 4 * i);
+		*out = *(const v8_at *)((const float *)w + i);
 	} else {
-		v8i half = __builtin_convertvector(
-		    *(const h8_at *)((const char *)w + 2 * i), v8i);
+		v8u half = __builtin_convertvector(
+		    *(const h8_at *)((const uint16_t *)w + i), v8u);
 
 		if (t == DT_BF16)
 			*out = (v8)(half << 16);
