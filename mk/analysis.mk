@@ -1,22 +1,21 @@
 # From captures to report: one filter, one file.  Nothing here can start a
 # profiler, and nothing needs the checkpoint or the machine.
+#
+# A backend says what it gives: gate, counters, model, baseline, ceilings,
+# timeline.  What it does not give is absent from the report, which says so.
 
-figures := ladder roofline sweep footprint phases
-drawn   := $(figures:%=$R/figures/%.svg)
-analysed := $(addprefix $R/,platform.kv workload.kv stages.tsv manifest.kv gate.counters.tsv gate.hierarchy.tsv \
-	gate.tsv counters.tsv hierarchy.tsv steps.tsv terms.tsv readset.tsv roofline.tsv checks.tsv) $(drawn) \
-	$(addprefix $R/,report.md report.md.args report.html report.json)
-
-metrics := configs/platforms/$(platform)/metrics.tsv
+gives_  = $(filter $1,$(gives))
+tables := $(captures)
+figures :=
 
 $R/platform.kv: configs/platforms/$(platform)/platform.yaml build/yaml2kv
 	build/yaml2kv $< $(into)
+metrics := configs/platforms/$(platform)/metrics.tsv
 
-# What was asked is what the baseline recorded, whatever the configs say now.
-$R/workload.kv: $R/baseline.tsv
-	sed -n 's/^workload_//p' $<.args $(into)
+# ---- the gate comes first, and a run whose gate fails stops here
 
-# The gate comes first, and a run whose gate fails stops here.
+ifneq ($(call gives_,gate),)
+tables += $R/gate.tsv $R/platform.kv
 $R/gate.hierarchy.tsv: $R/gate.counters.tsv $(metrics) build/ns-rollup
 	build/ns-rollup -m $(metrics) $< $(into)
 $R/gate.tsv: $R/gate.hierarchy.tsv $R/gate.expected.tsv $R/platform.kv build/ns-calib
@@ -24,26 +23,72 @@ $R/gate.tsv: $R/gate.hierarchy.tsv $R/gate.expected.tsv $R/platform.kv build/ns-
 	build/ns-calib judge -e $R/gate.expected.tsv -t $$t $< >$@.tmp || \
 	{ cat $@.tmp >&2; echo "the gate failed: counters do not count what they should; nothing was captured" >&2; exit 1; }
 	mv $@.tmp $@
+endif
 
-$R/hierarchy.tsv $R/steps.tsv $R/terms.tsv: $R/counters.tsv $R/baseline.tsv $(metrics) build/ns-rollup
+# ---- counters to bytes at every rung, beside what must move
+
+ifneq ($(call gives_,counters),)
+tables += $R/platform.kv $R/hierarchy.tsv $R/steps.tsv $R/terms.tsv
+figures += ladder
+rollup = build/ns-rollup -m $(metrics) $(if $(call gives_,baseline),-b $R/baseline.tsv)
+$R/hierarchy.tsv $R/steps.tsv $R/terms.tsv: $R/counters.tsv $(metrics) build/ns-rollup $(if $(call gives_,baseline),$R/baseline.tsv)
 $R/hierarchy.tsv:
-	build/ns-rollup -m $(metrics) -b $R/baseline.tsv $< $(into)
+	$(rollup) $< $(into)
 $R/steps.tsv:
-	build/ns-rollup -m $(metrics) -b $R/baseline.tsv --steps $< $(into)
+	$(rollup) --steps $< $(into)
 $R/terms.tsv:
 	build/ns-rollup -m $(metrics) --terms $< $(into)
+endif
 
+# What was asked is what the baseline recorded, whatever the configs say now.
+ifeq ($(call gives_,model)$(call gives_,baseline),modelbaseline)
+tables += $R/workload.kv $R/readset.tsv
+$R/workload.kv: $R/baseline.tsv
+	sed -n 's/^workload_//p' $<.args $(into)
 $R/readset.tsv: $R/tensors.tsv $R/model.kv $R/routing.tsv $R/workload.kv build/ns-readset
 	. ./$R/workload.kv && build/ns-readset -m $R/model.kv --routing $R/routing.tsv --kv-bytes $(kv_bytes) \
 		-p $$prompt_tokens -g $$generate_tokens -B $$batch $< $(into)
-
+ifneq ($(call gives_,ceilings),)
+tables += $R/roofline.tsv
+figures += roofline sweep
 $R/roofline.tsv: $R/steps.tsv $R/readset.tsv $R/baseline.tsv $R/ceilings.kv $R/model.kv build/ns-roofline
 	build/ns-roofline -c $R/ceilings.kv -m $R/model.kv -r $R/readset.tsv -b $R/baseline.tsv $< $(into)
+endif
+endif
+
+# ---- what the GPU did, and when it waited
+
+ifneq ($(call gives_,timeline),)
+tables += $(addprefix $R/,timeline.tsv families.tsv kernels.tsv gaps.tsv idle.tsv calls.tsv)
+figures += timeline
+timeline = build/ns-timeline $(whole) --meta $R/meta.kv $1 $R/phased.tsv $(into)
+$(addprefix $R/,timeline.tsv families.tsv kernels.tsv gaps.tsv idle.tsv calls.tsv): $R/phased.tsv $R/meta.kv build/ns-timeline
+# Without windows the whole capture is one.
+whole = $(if $(filter whole,$(file <$R/windows)),--all)
+$R/timeline.tsv:
+	$(call timeline,)
+$R/families.tsv: configs/families.tsv
+	$(call timeline,-f configs/families.tsv)
+$R/kernels.tsv:
+	$(call timeline,--kernels)
+$R/gaps.tsv: $R/api.tsv
+	$(call timeline,--gaps --api $R/api.tsv)
+$R/idle.tsv: $R/api.tsv
+	$(call timeline,--classes --api $R/api.tsv)
+$R/calls.tsv: $R/api.tsv
+	$(call timeline,--calls --api $R/api.tsv)
+$R/trace.json: $R/work.tsv $R/ranges.tsv $R/api.tsv $R/samples.tsv build/ns-trace
+	build/ns-trace -w $R/work.tsv -r $R/ranges.tsv --api $R/api.tsv --samples $R/samples.tsv $(into)
+endif
+
+figures += $(if $(call gives_,footprint),footprint) $(if $(call gives_,baseline),phases)
+
+# ---- checks and report
 
 # A check that fails is an answer: the report tells it, and the run ends with it.
-tables := $(addprefix $R/,gate.tsv hierarchy.tsv steps.tsv terms.tsv readset.tsv roofline.tsv platform.kv workload.kv) $(captures)
+counted_steps = $(patsubst profile_counted_steps=%,-s %,$(filter profile_counted_steps=%,$(file <$R/$(counted).args)))
 $R/checks.tsv: $(tables) build/ns-check
-	build/ns-check -s $$(sed -n 's/^profile_counted_steps=//p' $(counted).args) $R >$@.tmp || [ $$? -eq 1 ]
+	build/ns-check $(counted_steps) $R >$@.tmp || [ $$? -eq 1 ]
 	mv $@.tmp $@
 
 # Wall time of each stage, and the values that each capture was made with.
@@ -54,15 +99,21 @@ $R/manifest.kv: $(captures) tools/lib/version.h
 	  for f in $(captures:%=%.args); do n=$${f##*/}; n=$${n%.args}; \
 		[ ! -e $$f ] || sed "s/^/$${n//[^a-z0-9]/_}_/" $$f; done; } $(into)
 
+drawn := $(figures:%=$R/figures/%.svg)
 $R/figures: ; mkdir -p $@
 $(drawn): $R/figures/%.svg: $R/checks.tsv $(tables) build/ns-plot | $R/figures
 	$(call quiet,PLOT,$@)build/ns-plot $* $R | gnuplot $(into)
 
-$R/report.md $R/report.html $R/report.json: $(tables) $(drawn) $(metrics) \
+$R/report.md $R/report.html $R/report.json: $(tables) $(drawn) $(wildcard $(metrics)) \
 	$(addprefix $R/,checks.tsv stages.tsv manifest.kv) build/ns-report
-report = build/ns-report -f $1 -k $(profile_top_kernels) -m $(metrics) $R
+report = build/ns-report -f $1 -k $(profile_top_kernels) $(if $(call gives_,counters),-m $(metrics)) $R
 $R/report.md: $(call recall,$R/report.md,profile_top_kernels)
 	$(call report,md) $(into)
 	$(call record,profile_top_kernels)
 $R/report.html $R/report.json: $R/report.%: $R/report.md
 	$(call report,$*) $(into)
+
+# What a run can make again without capturing.
+analysed := $(sort $(filter-out $(captures),$(tables) $(drawn) $(addprefix $R/,checks.tsv stages.tsv manifest.kv \
+	gate.counters.tsv gate.hierarchy.tsv counters.tsv phased.tsv windows trace.json \
+	report.md report.md.args report.html report.json)))

@@ -3,7 +3,8 @@
 
 platform := cpu
 kv_bytes := 4
-counted  := $R/worker.callgrind
+counted  := worker.callgrind
+gives    := gate counters model baseline ceilings footprint
 settings_platform := $(call config,platforms/cpu/platform)
 $(settings_platform): configs/platforms/cpu/platform.yaml build/yaml2kv
 	@mkdir -p $(@D)

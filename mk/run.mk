@@ -6,6 +6,7 @@
 #	make -f mk/run.mk MODEL=tiny clean-analysis	drop what can be made again without capturing
 #
 #	WORKLOAD=default  PROFILE=default  BACKEND=cpu  TAG=  names under configs/, and the run's own
+#	TIMELINE=x.sqlite  COUNTERS=y.csv  BASELINE=z.json  captures made elsewhere: mk/backend-adopted.mk
 #	CHECKPOINT=DIR  a Hugging Face directory; else the hub's cache is searched for the
 #	                model's hf_repo, else random weights of the model's shape are made
 #
@@ -23,7 +24,7 @@ include mk/record.mk
 MODEL      := tiny
 WORKLOAD   := default
 PROFILE    := default
-BACKEND    := cpu
+BACKEND    := $(if $(or $(value TIMELINE),$(value COUNTERS),$(value BASELINE)),adopted,cpu)
 TAG        :=
 CHECKPOINT :=
 
@@ -32,15 +33,15 @@ R := runs/$(MODEL).$(WORKLOAD).$(BACKEND)$(TAG:%=.%)
 goals := $(or $(MAKECMDGOALS),run)
 capturing := $(filter run why,$(goals))
 
-$(foreach n,MODEL WORKLOAD PROFILE BACKEND TAG CHECKPOINT,$(if $(word 2,$($n)),\
-	$(error $n='$($n)' has a space in it: make cannot carry it; rename it or link to it)))
+$(foreach n,MODEL WORKLOAD PROFILE BACKEND TAG CHECKPOINT TIMELINE COUNTERS BASELINE,$(if $(word 2,$(value $n)),\
+	$(error $n='$(value $n)' has a space in it: make cannot carry it; rename it or link to it)))
 $(if $(wildcard mk/backend-$(BACKEND).mk),,$(error BACKEND=$(BACKEND): there is \
 	$(patsubst mk/backend-%.mk,%,$(wildcard mk/backend-*.mk))))
 
 # ---- settings: configs/KIND/NAME.yaml as variables KIND_NAME
 
 config = build/configs/$1.kv
-settings := $(call config,models/$(MODEL)) $(call config,workloads/$(WORKLOAD)) \
+settings := $(if $(filter adopted,$(BACKEND)),,$(call config,models/$(MODEL))) $(call config,workloads/$(WORKLOAD)) \
 	$(call config,profiles/$(PROFILE))
 $(foreach s,$(settings),$(if $(wildcard $(s:build/%.kv=%.yaml)),,$(error there is no \
 	$(s:build/%.kv=%.yaml); there is $(notdir $(basename $(wildcard $(dir $(s:build/%=%))*.yaml))))))
