@@ -19,6 +19,6 @@ unsanitized := tests/make.t
 lint:
 	shellcheck -x -P tests setup/*.sh mk/*.sh tests/*.t tests/tap.sh .ci/run
 	cppcheck -q --error-exitcode=1 --enable=warning,portability --inline-suppr --std=c11 \
-		--suppress=missingIncludeSystem -D_GNU_SOURCE -Itools/lib $(wildcard tools/*.c tools/*/*.c)
+		--suppress=missingIncludeSystem -D_GNU_SOURCE '-D_Noreturn=__attribute__((noreturn))' -Itools -Itools/lib $(wildcard tools/*.c tools/*/*.c)
 	mandoc -T lint -W warning docs/man/*.1
 	clang -fsyntax-only $(CPPFLAGS) -std=gnu11 -fopenmp $(WARNINGS) -Werror $(wildcard tools/*.c tools/*/*.c)
