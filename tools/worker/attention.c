@@ -3,7 +3,6 @@
  * heads that share a key head go together, so that a key is read once.
  */
 #include <math.h>
-#include <omp.h>
 
 #include "cpu.h"
 #include "vec.h"
@@ -45,14 +44,13 @@ group(const struct attention *a, float *q, const float *k, const float *v,
 
 /* Pairs of a key head and a row, the rows of a head side by side. */
 static void
-part(const void *arg, size_t first, size_t last)
+part(const void *arg, struct range in)
 {
 	const struct attention *a = arg;
 	const size_t n_group = a->heads / a->kv_heads, rows = a->n_pos * a->batch;
-	float *score = a->score + (size_t)omp_get_thread_num() * n_group *
-	    a->n_positions;
+	float *score = a->score + in.thread * n_group * a->n_positions;
 
-	for (size_t i = first; i < last; i++) {
+	for (size_t i = in.first; i < in.last; i++) {
 		size_t h = i / rows, r = i % rows, seq = r % a->batch;
 		size_t end = a->first + r / a->batch + 1;
 		size_t begin = a->window != 0 && end > a->window ?
@@ -65,7 +63,7 @@ part(const void *arg, size_t first, size_t last)
 }
 
 void
-attention(const struct attention *a)
+attention(struct threads *t, const struct attention *a)
 {
-	split(a->kv_heads * a->n_pos * a->batch, 1, part, a);
+	split(t, a->kv_heads * a->n_pos * a->batch, 1, part, a);
 }

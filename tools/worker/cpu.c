@@ -11,6 +11,7 @@
 
 struct cpu {
 	const struct model *m;
+	struct threads *threads;
 	struct plan plan;
 	size_t	 n_positions, width;	/* prompt + generate; of scratch */
 	float	*x, *h;			/* [row][hidden] */
@@ -119,6 +120,7 @@ cpu_open(const struct model *m, const struct plan *p)
 	if (p->keep_routing)
 		c->routing = xalloc(s.routing, sizeof *c->routing);
 	rope_open(&c->rope, m->arch, c->n_positions);
+	c->threads = threads_open();
 	return c;
 }
 
@@ -126,6 +128,7 @@ cpu_open(const struct model *m, const struct plan *p)
 static void
 attend(struct cpu *c, size_t l, size_t first, size_t n_pos)
 {
+	struct threads *t = c->threads;
 	const struct model *m = c->m;
 	const struct layer *w = &m->layer[l];
 	const size_t batch = c->plan.batch, rows = n_pos * batch;
@@ -134,26 +137,26 @@ attend(struct cpu *c, size_t l, size_t first, size_t n_pos)
 	float *k_new = k + first * batch * m->kv_size;
 	float *v_new = v + first * batch * m->kv_size, *q = c->scratch;
 
-	product(&(struct product){ .w = &w->q, .bias = &w->q_bias, .x = c->h,
+	product(t, &(struct product){ .w = &w->q, .bias = &w->q_bias, .x = c->h,
 	    .out = q, .n = rows });
-	product(&(struct product){ .w = &w->k, .bias = &w->k_bias, .x = c->h,
+	product(t, &(struct product){ .w = &w->k, .bias = &w->k_bias, .x = c->h,
 	    .out = k_new, .n = rows });
-	product(&(struct product){ .w = &w->v, .bias = &w->v_bias, .x = c->h,
+	product(t, &(struct product){ .w = &w->v, .bias = &w->v_bias, .x = c->h,
 	    .out = v_new, .n = rows });
 	if (w->q_norm.data != NULL) {
-		rms_norm(q, q, &w->q_norm, m->arch->norm_eps, rows * m->heads);
-		rms_norm(k_new, k_new, &w->k_norm, m->arch->norm_eps,
+		rms_norm(t, q, q, &w->q_norm, m->arch->norm_eps, rows * m->heads);
+		rms_norm(t, k_new, k_new, &w->k_norm, m->arch->norm_eps,
 		    rows * m->kv_heads);
 	}
-	rope(&(struct turn){ .table = &c->rope, .x = q, .first = first,
+	rope(t, &(struct turn){ .table = &c->rope, .x = q, .first = first,
 	    .n_pos = n_pos, .batch = batch, .heads = m->heads });
-	rope(&(struct turn){ .table = &c->rope, .x = k_new, .first = first,
+	rope(t, &(struct turn){ .table = &c->rope, .x = k_new, .first = first,
 	    .n_pos = n_pos, .batch = batch, .heads = m->kv_heads });
-	attention(&(struct attention){ .q = q, .k = k, .v = v,
+	attention(t, &(struct attention){ .q = q, .k = k, .v = v,
 	    .score = c->score, .first = first, .n_pos = n_pos, .batch = batch,
 	    .heads = m->heads, .kv_heads = m->kv_heads, .dim = m->head_dim,
 	    .window = arch_window(m->arch, l), .n_positions = c->n_positions });
-	product(&(struct product){ .w = &w->o, .bias = &w->o_bias, .x = q,
+	product(t, &(struct product){ .w = &w->o, .bias = &w->o_bias, .x = q,
 	    .out = c->x, .n = rows, .add = true });
 }
 
@@ -188,7 +191,7 @@ head(struct cpu *c, size_t step, const float *h)
 		struct weight part = { (const char *)w->data + i * row,
 		    w->dtype, n, w->cols };
 
-		product(&(struct product){ .w = &part, .x = h,
+		product(c->threads, &(struct product){ .w = &part, .x = h,
 		    .out = c->scratch, .n = batch });
 		scan(c, step, c->scratch, i, n);
 		for (size_t s = 0; c->logits != NULL && s < batch; s++)
@@ -202,6 +205,7 @@ static void
 forward(struct cpu *c, const uint32_t *token, size_t first, size_t n_pos,
     size_t step)
 {
+	struct threads *t = c->threads;
 	const struct model *m = c->m;
 	const double eps = m->arch->norm_eps;
 	const size_t batch = c->plan.batch, rows = n_pos * batch;
@@ -211,14 +215,14 @@ forward(struct cpu *c, const uint32_t *token, size_t first, size_t n_pos,
 	for (size_t l = 0; l < m->n_layers; l++) {
 		const struct layer *w = &m->layer[l];
 
-		rms_norm(c->h, c->x, &w->attn_norm, eps, rows);
+		rms_norm(t, c->h, c->x, &w->attn_norm, eps, rows);
 		attend(c, l, first, n_pos);
-		rms_norm(c->h, c->x, &w->ffn_norm, eps, rows);
-		ffn(c->x, c->h, c->scratch, w, m, &c->routes,
+		rms_norm(t, c->h, c->x, &w->ffn_norm, eps, rows);
+		ffn(t, c->x, c->h, c->scratch, w, m, &c->routes,
 		    c->routing == NULL ? NULL : c->routing +
 		    (step * m->n_layers + l) * m->experts, rows);
 	}
-	rms_norm(c->h, last, &m->final_norm, eps, batch);
+	rms_norm(t, c->h, last, &m->final_norm, eps, batch);
 	head(c, step, c->h);
 }
 
@@ -256,6 +260,7 @@ cpu_close(void *v)
 {
 	struct cpu *c = v;
 
+	threads_close(c->threads);
 	free(c->x);
 	free(c->h);
 	free(c->scratch);

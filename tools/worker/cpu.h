@@ -4,9 +4,15 @@
 
 #include "backend.h"
 
-/* part(arg, first, last) over 0 .. n, a grain or more at a time. */
-void	split(size_t n, size_t grain, void (*part)(const void *, size_t, size_t),
-	    const void *arg);
+struct range {
+	size_t	 first, last;		/* the last is not in it */
+	size_t	 thread;		/* whose part it is */
+};
+typedef void loop_part(const void *arg, struct range);
+struct threads *threads_open(void);
+/* 0 .. n - 1, shared out in multiples of grain. */
+void	split(struct threads *, size_t n, size_t grain, loop_part *, const void *arg);
+void	threads_close(struct threads *);
 
 /*
  * Rows of activations through a matrix: out[n][rows of w] from x[n][cols of w].
@@ -24,11 +30,11 @@ struct product {
 	const float *scale;		/* [n] */
 	bool	 add;			/* out += */
 };
-void	product(const struct product *);
+void	product(struct threads *, const struct product *);
 
 void	embed(float *x, const struct weight *, const uint32_t *token, size_t n);
-void	rms_norm(float *out, const float *x, const struct weight *, double eps,
-	    size_t n);
+void	rms_norm(struct threads *, float *out, const float *x,
+	    const struct weight *, double eps, size_t n);
 
 struct rope_table {
 	float	*cos, *sin;		/* [position][dim / 2] */
@@ -40,7 +46,7 @@ struct turn {
 	float	*x;			/* [pos][seq][head][dim] */
 	size_t	 first, n_pos, batch, heads;
 };
-void	rope(const struct turn *);
+void	rope(struct threads *, const struct turn *);
 void	rope_close(struct rope_table *);
 
 /* Where a layer's keys and values lie, and who looks at them. */
@@ -51,7 +57,7 @@ struct attention {
 	size_t	 first, n_pos, batch;	/* positions first .. first + n_pos - 1 */
 	size_t	 heads, kv_heads, dim, window, n_positions;
 };
-void	attention(const struct attention *);
+void	attention(struct threads *, const struct attention *);
 
 /* Which experts serve which rows; all of it made anew for each layer. */
 struct routes {
@@ -61,7 +67,8 @@ struct routes {
 	uint32_t *row;			/* [n] that the expert in hand serves */
 	float	*row_share;		/* [n] */
 };
-void	ffn(float *x, const float *h, float *scratch, const struct layer *,
-	    const struct model *, struct routes *, uint32_t *count, size_t n);
+void	ffn(struct threads *, float *x, const float *h, float *scratch,
+	    const struct layer *, const struct model *, struct routes *,
+	    uint32_t *count, size_t n);
 
 #endif

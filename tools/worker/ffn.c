@@ -5,11 +5,12 @@
 #include "vec.h"
 
 static void
-dense(float *x, const float *h, float *scratch, const struct ffn *f, size_t n)
+dense(struct threads *t, float *x, const float *h, float *scratch,
+    const struct ffn *f, size_t n)
 {
-	product(&(struct product){ .w = &f->gate, .up = &f->up, .x = h,
+	product(t, &(struct product){ .w = &f->gate, .up = &f->up, .x = h,
 	    .out = scratch, .n = n });
-	product(&(struct product){ .w = &f->down, .x = scratch, .out = x,
+	product(t, &(struct product){ .w = &f->down, .x = scratch, .out = x,
 	    .n = n, .add = true });
 }
 
@@ -53,10 +54,11 @@ served(const struct routes *r, const struct model *m, size_t expert, size_t n)
 
 /* Expert after expert, so that each one's weights are read once. */
 static void
-sparse(float *x, const float *h, float *scratch, const struct layer *layer,
-    const struct model *m, struct routes *r, uint32_t *count, size_t n)
+sparse(struct threads *t, float *x, const float *h, float *scratch,
+    const struct layer *layer, const struct model *m, struct routes *r,
+    uint32_t *count, size_t n)
 {
-	product(&(struct product){ .w = &layer->router, .x = h, .out = r->score,
+	product(t, &(struct product){ .w = &layer->router, .x = h, .out = r->score,
 	    .n = n });
 	for (size_t i = 0; i < n; i++)
 		choose(r->score + i * m->experts, m, r->chosen + i * m->top,
@@ -68,10 +70,10 @@ sparse(float *x, const float *h, float *scratch, const struct layer *layer,
 			count[e] = (uint32_t)rows;
 		if (rows == 0)
 			continue;
-		product(&(struct product){ .w = &layer->ffn[e].gate,
+		product(t, &(struct product){ .w = &layer->ffn[e].gate,
 		    .up = &layer->ffn[e].up, .x = h, .from = r->row,
 		    .out = scratch, .n = rows });
-		product(&(struct product){ .w = &layer->ffn[e].down,
+		product(t, &(struct product){ .w = &layer->ffn[e].down,
 		    .x = scratch, .out = x, .to = r->row,
 		    .scale = r->row_share, .add = true, .n = rows });
 	}
@@ -79,11 +81,12 @@ sparse(float *x, const float *h, float *scratch, const struct layer *layer,
 
 /* x += ffn(h) */
 void
-ffn(float *x, const float *h, float *scratch, const struct layer *layer,
-    const struct model *m, struct routes *r, uint32_t *count, size_t n)
+ffn(struct threads *t, float *x, const float *h, float *scratch,
+    const struct layer *layer, const struct model *m, struct routes *r,
+    uint32_t *count, size_t n)
 {
 	if (layer->router.data != NULL)
-		sparse(x, h, scratch, layer, m, r, count, n);
+		sparse(t, x, h, scratch, layer, m, r, count, n);
 	else
-		dense(x, h, scratch, layer->ffn, n);
+		dense(t, x, h, scratch, layer->ffn, n);
 }

@@ -191,14 +191,14 @@ block(const struct product *p, size_t first, size_t last)
 }
 
 static void
-part(const void *arg, size_t first, size_t last)
+part(const void *arg, struct range in)
 {
-	for (size_t r = first; r < last; r += BLOCK)
-		block(arg, r, r + BLOCK < last ? r + BLOCK : last);
+	for (size_t r = in.first; r < in.last; r += BLOCK)
+		block(arg, r, r + BLOCK < in.last ? r + BLOCK : in.last);
 }
 
 void
-product(const struct product *p)
+product(struct threads *t, const struct product *p)
 {
-	split(p->w->rows, BLOCK, part, p);
+	split(t, p->w->rows, BLOCK, part, p);
 }

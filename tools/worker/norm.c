@@ -52,18 +52,19 @@ struct rows {
 };
 
 static void
-part(const void *arg, size_t first, size_t last)
+part(const void *arg, struct range in)
 {
 	const struct rows *r = arg;
 
-	for (size_t i = first; i < last; i++)
+	for (size_t i = in.first; i < in.last; i++)
 		norm_row(r->out + i * r->w->cols, r->x + i * r->w->cols, r->w,
 		    r->eps);
 }
 
 /* out may be x. */
 void
-rms_norm(float *out, const float *x, const struct weight *w, double eps, size_t n)
+rms_norm(struct threads *t, float *out, const float *x, const struct weight *w,
+    double eps, size_t n)
 {
-	split(n, GRAIN, part, &(struct rows){ out, x, w, (float)eps });
+	split(t, n, GRAIN, part, &(struct rows){ out, x, w, (float)eps });
 }

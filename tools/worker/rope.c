@@ -63,19 +63,19 @@ turn_row(float *x, const struct rope_table *r, size_t position, size_t heads)
 }
 
 static void
-part(const void *arg, size_t first, size_t last)
+part(const void *arg, struct range in)
 {
 	const struct turn *r = arg;
 
-	for (size_t i = first; i < last; i++)
+	for (size_t i = in.first; i < in.last; i++)
 		turn_row(r->x + i * r->heads * 2 * r->table->half, r->table,
 		    r->first + i / r->batch, r->heads);
 }
 
 void
-rope(const struct turn *r)
+rope(struct threads *t, const struct turn *r)
 {
-	split(r->n_pos * r->batch, GRAIN, part, r);
+	split(t, r->n_pos * r->batch, GRAIN, part, r);
 }
 
 void
