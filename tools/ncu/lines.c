@@ -1,4 +1,6 @@
 /* lines.c: a file line by line, of any length up to a limit. */
+#include <sys/stat.h>
+
 #include <err.h>
 
 #include "ncu.h"
@@ -8,6 +10,8 @@ enum { CHUNK = 1 << 17, LONGEST = 1 << 24 };
 void
 lines_open(struct lines *l, const char *path)
 {
+	struct stat st;
+
 	*l = (struct lines){ .fp = stdin, .path = "stdin" };
 	if (path != NULL && strcmp(path, "-") != 0) {
 		l->path = path;
@@ -15,6 +19,8 @@ lines_open(struct lines *l, const char *path)
 			err(NS_TROUBLE, "%s", path);
 	}
 	setvbuf(l->fp, NULL, _IONBF, 0);
+	if (fstat(fileno(l->fp), &st) == 0 && S_ISREG(st.st_mode))
+		progress_start(&l->progress, l->path, (uint64_t)st.st_size);
 }
 
 static void
@@ -37,6 +43,8 @@ fill(struct lines *l)
 	if (l->no == 0 && l->len == 0)
 		talk_sniff(l->path, l->buf, got);
 	l->len += got;
+	if (l->progress.total != 0)
+		progress(&l->progress, l->done += got);
 }
 
 /* The next line with its newline, which only the last may lack; NULL at the end. */
@@ -63,6 +71,7 @@ lines_next(struct lines *l, size_t *len)
 void
 lines_close(struct lines *l)
 {
+	progress_end(&l->progress);
 	if (l->fp != stdin)
 		fclose(l->fp);
 	free(l->buf);

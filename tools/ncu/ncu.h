@@ -14,6 +14,8 @@ struct lines {
 	char	*buf;
 	size_t	cap, pos, len;
 	bool	eof;
+	struct progress progress;	/* of a regular file */
+	uint64_t done;
 };
 void	lines_open(struct lines *, const char *path);	/* NULL or "-": stdin */
 const char *lines_next(struct lines *, size_t *len);
