@@ -47,6 +47,7 @@ $R/workload.kv: $R/baseline.tsv
 	sed -n 's/^workload_//p' $<.args $(into)
 $R/readset.tsv: $R/tensors.tsv $R/model.kv $R/routing.tsv $R/workload.kv build/ns-readset
 	. ./$R/workload.kv && build/ns-readset -m $R/model.kv --routing $R/routing.tsv --kv-bytes $(kv_bytes) \
+		$(activation_bytes:%=--activation-bytes %) \
 		-p $$prompt_tokens -g $$generate_tokens -B $$batch $< $(into)
 ifneq ($(call gives_,ceilings),)
 tables += $R/roofline.tsv

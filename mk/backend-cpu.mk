@@ -3,6 +3,7 @@
 
 platform := cpu
 kv_bytes := 4
+activation_bytes := 4
 counted  := worker.callgrind
 gives    := gate counters model baseline ceilings footprint
 settings_platform := $(call config,platforms/cpu/platform)

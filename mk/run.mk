@@ -41,8 +41,9 @@ $(if $(wildcard mk/backend-$(BACKEND).mk),,$(error BACKEND=$(BACKEND): there is 
 # ---- settings: configs/KIND/NAME.yaml as variables KIND_NAME
 
 config = build/configs/$1.kv
-settings := $(if $(filter adopted,$(BACKEND)),,$(call config,models/$(MODEL))) $(call config,workloads/$(WORKLOAD)) \
-	$(call config,profiles/$(PROFILE))
+shape    := configs/models/$(MODEL).yaml
+settings := $(call config,workloads/$(WORKLOAD)) $(call config,profiles/$(PROFILE)) \
+	$(patsubst %.yaml,build/%.kv,$(if $(filter adopted,$(BACKEND))$(CHECKPOINT),$(wildcard $(shape)),$(shape)))
 $(foreach s,$(settings),$(if $(wildcard $(s:build/%.kv=%.yaml)),,$(error there is no \
 	$(s:build/%.kv=%.yaml); there is $(notdir $(basename $(wildcard $(dir $(s:build/%=%))*.yaml))))))
 

@@ -5,7 +5,7 @@
 words() { tr -s ' \n' ' ' | tr '[:upper:]' '[:lower:]' | sed 's/^ //; s/ $//'; }
 usage() { "$1" --help | sed -n 's/^usage: //p' | words; }
 synopsis() {
-	mandoc -T ascii -O width=500 "$top/docs/man/$1.1" | col -b |
+	mandoc -T ascii -O width=500 "$top/docs/man/$1.1" | sed "s/.$(printf '\b')//g" |
 	    sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' | sed '1d;$d' | words
 }
 

@@ -72,6 +72,8 @@ ok 'stdin'              "$predict t >1 && $predict <t | cmp 1 - && $predict - <t
 is 'one sequence is the default' '16 0 0' 'ns-readset -m m -p 3 -g 1 --kv-bytes 4 t | get decode 0 embed'
 is 'no decode'          prefill "ns-readset -m m -p 3 -g 0 --kv-bytes 4 t | sed 1d | cut -f 1 | uniq"
 is 'at most the whole table' '512 0 0' 'ns-readset -m m -p 33 -g 0 --kv-bytes 4 t | get prefill 0 embed'
+is 'activations: prefill' '0 768 0' 'ns-readset -m m -p 3 -g 1 -B 2 --kv-bytes 4 --activation-bytes 4 t | get prefill 0 activation'
+is 'activations: decode'  '' 'ns-readset -m m -p 3 -g 1 -B 2 --kv-bytes 4 --activation-bytes 4 t | get decode 0 activation'
 is 'two-byte cache'     '192 64 512' 'ns-readset -m m -p 3 -g 1 -B 2 --kv-bytes 2 t | get decode 0 kv_cache'
 # The rows are read, and then the table once more, as lm_head.
 settings tied=1 sliding_window=0 n_experts=0 >tied

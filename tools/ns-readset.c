@@ -11,12 +11,13 @@
 
 #include "readset/readset.h"
 
-enum { OPT_KV_BYTES = 256, OPT_ROUTING };
+enum { OPT_KV_BYTES = 256, OPT_ROUTING, OPT_ACTIVATION_BYTES };
 static const struct opt opts[] = {
 	{ 'B', "batch", "N", "sequences at once (1)" },
 	{ 'g', "generate-tokens", "N", "decode steps" },
 	{ 'm', "model", "FILE", "model.kv" },
 	{ 'p', "prompt-tokens", "N", "prompt tokens of each sequence" },
+	{ OPT_ACTIVATION_BYTES, "activation-bytes", "N", "bytes of an element of an activation (0: not counted)" },
 	{ OPT_KV_BYTES, "kv-bytes", "N", "bytes of an element of the KV cache" },
 	{ OPT_ROUTING, "routing", "FILE", "routing.tsv: the experts chosen" },
 	{ 0, NULL, NULL, NULL }
@@ -51,6 +52,7 @@ print_step(struct out *o, const struct model *m, const struct cost *cost,
 		there[m->tensor[i].role] = true;
 	there[R_LM_HEAD] = true;
 	there[R_CACHE] = there[R_K] || there[R_V];
+	there[R_ACTIVATION] = cost[R_ACTIVATION].write != 0;
 	for (size_t i = 0; i < N_ROLES; i++)
 		if (there[i]) {
 			out_text(o, phase);
@@ -113,6 +115,9 @@ main(int argc, char *argv[])
 			break;
 		case 'p':
 			w.prompt = positive("prompt-tokens", optarg);
+			break;
+		case OPT_ACTIVATION_BYTES:
+			w.activation_bytes = opt_count("activation-bytes", optarg);
 			break;
 		case OPT_KV_BYTES:
 			w.kv_bytes = positive("kv-bytes", optarg);

@@ -17,16 +17,17 @@ const struct role roles[N_ROLES] = {
 	{ "q_norm", USE_VECTOR },
 	{ "k_norm", USE_VECTOR },
 	{ "ffn_norm", USE_VECTOR },
-	{ "gate", USE_MATMUL },
+	[R_GATE] = { "gate", USE_MATMUL },
 	{ "up", USE_MATMUL },
 	{ "down", USE_MATMUL },
 	{ "router", USE_MATMUL },
-	{ "expert_gate", USE_EXPERT },
+	[R_EXPERT_GATE] = { "expert_gate", USE_EXPERT },
 	{ "expert_up", USE_EXPERT },
 	{ "expert_down", USE_EXPERT },
 	{ "final_norm", USE_VECTOR },
 	[R_LM_HEAD] = { "lm_head", USE_HEAD },
 	[R_CACHE] = { "kv_cache", USE_CACHE },
+	[R_ACTIVATION] = { "activation", USE_CACHE },
 };
 
 struct columns {

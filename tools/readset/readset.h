@@ -11,13 +11,16 @@ enum use {
 	USE_MATMUL,	/* reads it, multiplies every token with it */
 	USE_EXPERT,	/* reads the experts that were chosen */
 	USE_HEAD,	/* multiplies the last position of every sequence */
-	USE_CACHE	/* no tensor: keys and values of earlier positions */
+	USE_CACHE	/* no tensor: keys and values, or activations */
 };
 struct role {
 	const char *name;
 	enum use use;
 };
-enum { R_EMBED, R_Q = 2, R_K, R_V, R_LM_HEAD = 21, R_CACHE, N_ROLES };
+enum {
+	R_EMBED, R_Q = 2, R_K, R_V, R_GATE = 13, R_EXPERT_GATE = 17,
+	R_LM_HEAD = 21, R_CACHE, R_ACTIVATION, N_ROLES
+};
 extern const struct role roles[N_ROLES];
 
 #define NO_EXPERT UINT64_MAX	/* or all of them in one tensor */
@@ -56,7 +59,7 @@ const struct route *routing_expert(const struct route *, size_t n,
 	    uint64_t expert);				/* NULL: not chosen */
 
 struct workload {
-	uint64_t prompt, generate, batch, kv_bytes;
+	uint64_t prompt, generate, batch, kv_bytes, activation_bytes;
 };
 struct cost {
 	uint64_t read, write, flop;

@@ -5,7 +5,7 @@
  * tokens.  Keys and values are written once; a decode step reads those of
  * earlier positions, while in prefill, and for the newest position, they are
  * used as they are made and need not come from memory.  Activations stay in
- * the caches.
+ * the caches; the prefill, which is the widest step, makes them first.
  */
 #include <err.h>
 #include <math.h>
@@ -165,6 +165,24 @@ use(struct step *s, const struct tensor *t)
 	}
 }
 
+/* A row of activations: the residual, its norm, and the widest in between. */
+static uint64_t
+activations(const struct model *m)
+{
+	uint64_t hidden = 0, widest = 0;
+
+	for (size_t i = 0; i < m->n; i++) {
+		const struct tensor *t = &m->tensor[i];
+
+		if (t->role == R_Q)
+			hidden = t->n_elements / t->width;
+		if ((t->role == R_Q || t->role == R_GATE || (t->role ==
+		    R_EXPERT_GATE && t->expert != NO_EXPERT)) && t->width > widest)
+			widest = t->width;
+	}
+	return plus(times(2, hidden), widest);
+}
+
 void
 step_cost(const struct model *m, const struct routing *routing,
     const struct workload *w, bool decode, uint64_t number,
@@ -177,4 +195,7 @@ step_cost(const struct model *m, const struct routing *routing,
 	memset(cost, 0, N_ROLES * sizeof *cost);
 	for (size_t i = 0; i < m->n; i++)
 		use(&s, &m->tensor[i]);
+	if (!decode && w->activation_bytes != 0)
+		add(&cost[R_ACTIVATION], 0, times(times(s.n_tokens,
+		    activations(m)), w->activation_bytes), 0);
 }
