@@ -114,7 +114,11 @@ $R/report.md: $(call recall,$R/report.md,profile_top_kernels)
 $R/report.html $R/report.json: $R/report.%: $R/report.md
 	$(call report,$*) $(into)
 
+# For other programs, only when asked for.
+$R/compact.json: $(tables) build/ns-report
+	$(call report,compact) $(into)
+
 # What a run can make again without capturing.
 analysed := $(sort $(filter-out $(captures),$(tables) $(drawn) $(addprefix $R/,checks.tsv stages.tsv manifest.kv \
-	gate.counters.tsv gate.hierarchy.tsv counters.tsv phased.tsv windows trace.json \
+	gate.counters.tsv gate.hierarchy.tsv counters.tsv phased.tsv windows trace.json compact.json \
 	report.md report.md.args report.html report.json)))

@@ -106,13 +106,18 @@ endif
 
 include mk/analysis.mk
 
-.PHONY: run report why clean-analysis
+.PHONY: run report compact trace why clean-analysis
 run: report
 	build/ns-report -f verdict $R
 	! grep -q "$$(printf '\tfail\t')" $R/checks.tsv
 report: $R/report.md $R/report.html $R/report.json
 	echo $R/report.md
 	echo $R/report.html
+
+compact: $R/compact.json
+trace: $R/trace.json
+compact trace:
+	echo $<
 
 # Captures alone, and of their reasons the values: what follows from them goes without saying.
 why:

@@ -8,7 +8,7 @@ packages='gcc libc6-dev make libyaml-dev libcsv-dev libsqlite3-dev libjansson-de
 libopenblas-dev valgrind gnuplot-nox sqlite3 xz-utils perl mandoc'
 case ${1-} in
 '')  ;;
-dev) packages="$packages clang libclang-rt-14-dev libomp-14-dev shellcheck cppcheck" ;;
+dev) packages="$packages clang libclang-rt-14-dev libomp-14-dev shellcheck cppcheck jq libxml2-utils" ;;
 *)   echo "usage: $0 [dev]" >&2; exit 2 ;;
 esac
 

@@ -218,6 +218,12 @@ json_is 'JSON: settings'  853248   .settings.model.tensor_bytes
 json_is 'JSON: a fingerprint is text' '"5f3a90c2b1d4e687"' .settings.model.fingerprint
 json_is 'JSON: NA in settings' null .settings.ceilings.gemm_f16_flop_per_s
 json_is 'JSON: before and after' 9712000000 .settings.canary_after.canary_gemv_bytes_per_s
+compact_is() { command -v jq >/dev/null || { skip_one "$1" 'no jq here'; return; }; filter=$3 is "$1" "$2" 'ns-report -f compact r | jq -c "$filter"'; }
+printf 'start_ns\tend_ns\tkind\tphase\tstep\tname\tdevice\tstream\n1\t4\tkernel\tdecode\t0\tgemv\t0\t7\n4\t9\twindow\tdecode\t0\tNA\t0\tNA\n5\t8\tcopy\tdecode\tNA\tgemv\t0\t7\n' >r/work.tsv
+compact_is 'compact: a column of a figure' 3564288 '.figures.hierarchy | .read_bytes[(.phase | index("decode")) + 3]'
+compact_is 'compact: intervals'  '[[1,5],[4,8],[0,null]]' '.work | [.start_ns, .end_ns, .step]'
+compact_is 'compact: names once' '[["gemv"],[0,0],["kernel","copy"]]' '.work | [.names, .name, .kinds]'
+rm r/work.tsv
 json_is 'JSON: the tables' '"baseline checks footprint gate hierarchy kernel_bytes readset roofline stages steps sweep tensors"' '.tables | keys | join(" ")'
 
 # ---- trouble
@@ -226,10 +232,10 @@ exits 2 'no directory'   'ns-report nodir'                  'nodir: No such file
 exits 2 'not a directory' 'ns-report $run/gate.tsv'         'not a directory'
 mkdir void
 exits 2 'nothing there'  'ns-report void'                   'none of a run'
-exits 2 'no such format' 'ns-report -f pdf r'               "md, html, json or verdict, not 'pdf'"
+exits 2 'no such format' 'ns-report -f pdf r'               "md, html, json, compact or verdict, not 'pdf'"
 exits 2 'bad -k'         'ns-report -k x r'                 "not a count: 'x'"
 exits 2 'no metrics'     'ns-report -m nofile r'            'nofile: No such file'
-for f in md html json verdict; do
+for f in md html json compact verdict; do
 	exits 2 "full disk: $f" "ns-report -f $f r >/dev/full" 'No space left'
 done
 breaks() { # breaks NAME FILE TEXT MESSAGE

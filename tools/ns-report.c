@@ -2,7 +2,8 @@
  * ns-report: the tables of a run as a report to read, or to compute with.
  *
  * in   a run directory: whatever of its tables is there
- * out  Markdown, one HTML file, JSON, or six lines for the terminal
+ * out  Markdown, one HTML file, JSON (all tables, or the compact columns of the
+ *      figures and of each piece of GPU work), or six lines for the terminal
  */
 #include <err.h>
 #include <unistd.h>
@@ -10,7 +11,7 @@
 #include "report/report.h"
 
 static const struct opt opts[] = {
-	{ 'f', "format", "FORMAT", "md (default), html, json or verdict" },
+	{ 'f', "format", "FORMAT", "md (default), html, json, compact or verdict" },
 	{ 'k', "kernels", "N", "kernels, families and gaps shown (default 10)" },
 	{ 'm', "metrics", "FILE", "the platform's metrics.tsv, for bytes by kernel" },
 	{ 0, NULL, NULL, NULL },
@@ -80,8 +81,8 @@ main(int argc, char *argv[])
 	d.back = strcmp(format, "html") == 0 ? &html :
 	    strcmp(format, "md") == 0 ? &markdown : NULL;
 	if (d.back == NULL && strcmp(format, "json") != 0 &&
-	    strcmp(format, "verdict") != 0)
-		errx(NS_TROUBLE, "--format: md, html, json or verdict, not '%s'",
+	    strcmp(format, "compact") != 0 && strcmp(format, "verdict") != 0)
+		errx(NS_TROUBLE, "--format: md, html, json, compact or verdict, not '%s'",
 		    format);
 
 	run_load(&run, argv[optind], metrics);
@@ -94,6 +95,8 @@ main(int argc, char *argv[])
 		write_document(&d);
 	else if (*format == 'j')
 		write_json(d.fp, &run, &sum);
+	else if (*format == 'c')
+		write_compact(d.fp, &run);
 	else
 		write_terminal(&d);
 	doc_free(&d);

@@ -1,9 +1,8 @@
 /* json.c: all of a run's tables with typed numbers, for other programs. */
 #include <err.h>
-#include <jansson.h>
 #include <math.h>
 
-#include "report.h"
+#include "json.h"
 
 /* Columns that are text even where they look like numbers. */
 static const char text_columns[] = " name role dtype shape file kernel source "
@@ -29,8 +28,8 @@ number(double x)
 }
 
 /* NA is null; what is a number becomes one, unless its column is text. */
-static json_t *
-value(const char *name, const char *s)
+json_t *
+json_value(const char *name, const char *s)
 {
 	bool zeros = s[0] == '0' && s[1] >= '0' && s[1] <= '9';
 	int64_t n;
@@ -45,11 +44,18 @@ value(const char *name, const char *s)
 	return parse_num(s, &x) ? json_real(x) : json_string(s);
 }
 
-static void
-set(json_t *to, const char *key, json_t *what)
+void
+json_put(json_t *to, const char *key, json_t *what)
 {
 	if (json_object_set_new(to, key, what) != 0)
 		errx(NS_TROUBLE, "JSON: %s: cannot be written", key);
+}
+
+void
+json_push(json_t *to, json_t *what)
+{
+	if (json_array_append_new(to, what) != 0)
+		errx(NS_TROUBLE, "JSON: cannot be written");
 }
 
 static json_t *
@@ -61,9 +67,8 @@ of_table(const struct table *t)
 		json_t *row = json_object();
 
 		for (size_t j = 0; j < t->ncol; j++)
-			set(row, t->col[j], value(t->col[j], t->row[i][j]));
-		if (json_array_append_new(rows, row) != 0)
-			err(NS_TROUBLE, "JSON");
+			json_put(row, t->col[j], json_value(t->col[j], t->row[i][j]));
+		json_push(rows, row);
 	}
 	return rows;
 }
@@ -74,7 +79,7 @@ of_kv(const struct kv *kv)
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < kv->n; i++)
-		set(o, kv->key[i], value(kv->key[i], kv->val[i]));
+		json_put(o, kv->key[i], json_value(kv->key[i], kv->val[i]));
 	return o;
 }
 
@@ -87,15 +92,14 @@ of_kernels(const struct run *r)
 		const struct kernel *k = &r->kernel[i];
 		json_t *row = json_object();
 
-		set(row, "phase", json_string(k->phase));
-		set(row, "kernel", json_string(k->name));
-		set(row, "bytes", number(k->bytes));
-		set(row, "read_bytes", number(k->read_bytes));
-		set(row, "write_bytes", number(k->write_bytes));
-		set(row, "n_launches", json_integer((json_int_t)k->n_launches));
-		set(row, "n_missing", json_integer((json_int_t)k->n_missing));
-		if (json_array_append_new(rows, row) != 0)
-			err(NS_TROUBLE, "JSON");
+		json_put(row, "phase", json_string(k->phase));
+		json_put(row, "kernel", json_string(k->name));
+		json_put(row, "bytes", number(k->bytes));
+		json_put(row, "read_bytes", number(k->read_bytes));
+		json_put(row, "write_bytes", number(k->write_bytes));
+		json_put(row, "n_launches", json_integer((json_int_t)k->n_launches));
+		json_put(row, "n_missing", json_integer((json_int_t)k->n_missing));
+		json_push(rows, row);
 	}
 	return rows;
 }
@@ -105,29 +109,29 @@ of_summary(const struct run *r, const struct summary *s)
 {
 	json_t *o = json_object();
 
-	set(o, "verdict", json_string(verdict_word[s->verdict]));
-	set(o, "reason", json_string(s->reason));
-	set(o, "speed_inconclusive", json_boolean(s->speed_moved));
-	set(o, "n_pass", json_integer((json_int_t)s->n_pass));
-	set(o, "n_warn", json_integer((json_int_t)s->n_warn));
-	set(o, "n_fail", json_integer((json_int_t)s->n_fail));
-	set(o, "n_na", json_integer((json_int_t)s->n_na));
-	set(o, "simulated", json_boolean(r->simulated));
-	set(o, "prefill_tokens_per_s", number(tokens_per_s(&s->prefill)));
-	set(o, "decode_tokens_per_s", number(tokens_per_s(&s->decode)));
-	set(o, "decode_step_dur_ns", number(s->decode.median));
-	set(o, "decode_bytes_per_token", number(s->measured_bytes_per_token));
-	set(o, "decode_read_bytes_per_token", number(s->measured_read));
-	set(o, "decode_predicted_read_bytes_per_token", number(s->predicted_read));
-	set(o, "decode_of_memory_read_ceiling_ratio",
+	json_put(o, "verdict", json_string(verdict_word[s->verdict]));
+	json_put(o, "reason", json_string(s->reason));
+	json_put(o, "speed_inconclusive", json_boolean(s->speed_moved));
+	json_put(o, "n_pass", json_integer((json_int_t)s->n_pass));
+	json_put(o, "n_warn", json_integer((json_int_t)s->n_warn));
+	json_put(o, "n_fail", json_integer((json_int_t)s->n_fail));
+	json_put(o, "n_na", json_integer((json_int_t)s->n_na));
+	json_put(o, "simulated", json_boolean(r->simulated));
+	json_put(o, "prefill_tokens_per_s", number(tokens_per_s(&s->prefill)));
+	json_put(o, "decode_tokens_per_s", number(tokens_per_s(&s->decode)));
+	json_put(o, "decode_step_dur_ns", number(s->decode.median));
+	json_put(o, "decode_bytes_per_token", number(s->measured_bytes_per_token));
+	json_put(o, "decode_read_bytes_per_token", number(s->measured_read));
+	json_put(o, "decode_predicted_read_bytes_per_token", number(s->predicted_read));
+	json_put(o, "decode_of_memory_read_ceiling_ratio",
 	    number(s->no_share != NULL ? NAN : s->of_read_ratio));
-	set(o, "decode_of_ceiling_ratio", number(s->of_ceiling_ratio));
-	set(o, "decode_busy_ratio", number(s->busy_ratio));
+	json_put(o, "decode_of_ceiling_ratio", number(s->of_ceiling_ratio));
+	json_put(o, "decode_busy_ratio", number(s->busy_ratio));
 	return o;
 }
 
-static const char *
-stem(const char *file)
+const char *
+json_stem(const char *file)
 {
 	static char name[64];
 
@@ -145,17 +149,17 @@ write_json(FILE *fp, const struct run *r, const struct summary *s)
 
 	for (const struct part *p = tables; p->file != NULL; p++)
 		if (part_table(r, p)->path != NULL)
-			set(t, stem(p->file), of_table(part_table(r, p)));
+			json_put(t, json_stem(p->file), of_table(part_table(r, p)));
 	if (r->n_kernel > 0)
-		set(t, "kernel_bytes", of_kernels(r));
+		json_put(t, "kernel_bytes", of_kernels(r));
 	for (const struct part *p = settings; p->file != NULL; p++)
 		if (part_kv(r, p)->n > 0)
-			set(kv, stem(p->file), of_kv(part_kv(r, p)));
-	set(top, "format", json_integer(1));
-	set(top, "run", json_string(r->name));
-	set(top, "verdict", of_summary(r, s));
-	set(top, "settings", kv);
-	set(top, "tables", t);
+			json_put(kv, json_stem(p->file), of_kv(part_kv(r, p)));
+	json_put(top, "format", json_integer(1));
+	json_put(top, "run", json_string(r->name));
+	json_put(top, "verdict", of_summary(r, s));
+	json_put(top, "settings", kv);
+	json_put(top, "tables", t);
 	if (json_dumpf(top, fp, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) != 0)
 		err(NS_TROUBLE, "stdout");
 	putc('\n', fp);

@@ -186,6 +186,7 @@ void	write_made(struct doc *);
 void	write_glossary(struct doc *);
 
 void	write_json(FILE *, const struct run *, const struct summary *);
+void	write_compact(FILE *, const struct run *);
 void	write_terminal(struct doc *);
 
 #endif
