@@ -207,6 +207,10 @@ sed -i '/gemv/d' run/canary-after.kv
 says 'canary: once only' canary.canary_gemv_bytes_per_s NA na 'was not measured both times'
 run; sed -i 's/1050/1500/' run/timeline.tsv
 says 'slow under the profiler' profiled_time prefill warn 'took 50 % longer under the profiler than alone: shares of its time hold'
+run; sed -i '/^prefill/d' run/timeline.tsv
+is 'a phase without a timeline has no row' '' "col profiled_time prefill verdict"
+run; sed -i '/decode/d' run/baseline.tsv; printf '0\tdecode\tNA\t50\t0\t5000\n' >>run/baseline.tsv
+is 'a baseline of repetitions: a token each' '200 210 0.05 0.1 pass' "col profiled_time decode '$all'"
 run; sed -i 's/1100$/2000/' run/footprint.tsv
 says 'footprint'        footprint.process NA warn 'at its peak the process shows 100 % more than the worker asked for: memory of the runtime'
 sed -i 's/driver	NA/driver	1000/' run/footprint.tsv

@@ -86,6 +86,10 @@ says 'a canary that warns: the speed does not' '**Speed is inconclusive**'
 ok 'a canary that warns: on the terminal' "ns-report -f verdict r | grep -q 'tok/s (inconclusive: the canary moved)$'"
 printf 'read_ceiling\tdecode\t12e9\tNA\tNA\tNA\tna\tdecode: a step reads 887808 bytes, which fits\n' >>r/checks.tsv
 says 'a share that means nothing' '| Of the memory read ceiling | **no figure** | a step reads 888 kB, which fits |'
+says 'nor does one of the roofline' 'there is no share of that ceiling, since a step reads 888 kB, which fits.'
+fresh
+printf 'repeat\tphase\tstep\tn_tokens\tstart_ns\tdur_ns\n1\tdecode\tNA\t64\tNA\t128000000\n2\tdecode\tNA\t64\tNA\t256000000\n3\tdecode\tNA\t64\tNA\t192000000\n' >r/baseline.tsv
+says 'repetitions, not steps: a token each' 'Decode makes **333** tokens a second, 3.00 ms a step.'
 fresh
 edit checks.tsv '$1 == "gate" { $7 = "na" } 1'
 says 'no gate' '**Inconclusive**: the counters were not put on trial'

@@ -167,6 +167,7 @@ void
 check_profiled_time(struct run *r)
 {
 	double wall[N_PHASES] = { 0 }, alone[N_PHASES] = { 0 };
+	bool seen[N_PHASES] = { false }, any = false;
 	char *path = run_path(r, "timeline.tsv");
 	struct tsv t;
 
@@ -180,6 +181,7 @@ check_profiled_time(struct run *r)
 
 			if (strcmp(t.val[phase], phases[i]) != 0)
 				continue;
+			seen[i] = any = true;
 			wall[i] += tsv_num(&t, wall_ns);
 			alone[i] += baseline_dur_ns(&r->baseline, phases[i],
 			    &number, number != NO_STEP);
@@ -187,7 +189,10 @@ check_profiled_time(struct run *r)
 	tsv_close(&t);
 	free(path);
 	for (size_t i = 0; i < N_PHASES; i++)
-		judge_wall(r, phases[i], wall[i], alone[i]);
+		if (seen[i])
+			judge_wall(r, phases[i], wall[i], alone[i]);
+	if (!any)
+		nothing_found(r, "timeline.tsv has no prefill and no decode");
 }
 
 static double

@@ -119,7 +119,10 @@ step_among(int64_t x, const int64_t *step, size_t n)
 	return n == 0 || bsearch(&x, step, n, sizeof x, cmp_step) != NULL;
 }
 
-/* A repeat that lacks one of the steps is left out. */
+/*
+ * A repeat that lacks one of the steps is left out.  A row without a step is of
+ * all of them, a token each: so many of its tokens are so much of its time.
+ */
 double
 baseline_dur_ns(const struct baseline *b, const char *phase,
     const int64_t *step, size_t n_steps)
@@ -131,12 +134,20 @@ baseline_dur_ns(const struct baseline *b, const char *phase,
 		int64_t repeat = b->row[i].repeat;
 		size_t found = 0;
 
-		for (sum[n] = 0; i < b->n && b->row[i].repeat == repeat; i++)
-			if (strcmp(b->row[i].phase, phase) == 0 &&
-			    step_among(b->row[i].step, step, n_steps)) {
-				sum[n] += (double)b->row[i].dur_ns;
+		for (sum[n] = 0; i < b->n && b->row[i].repeat == repeat; i++) {
+			const struct baseline_row *r = &b->row[i];
+
+			if (strcmp(r->phase, phase) != 0)
+				continue;
+			if (r->step == NO_STEP && n_steps > 0) {
+				sum[n] += (double)r->dur_ns * (double)n_steps /
+				    (double)r->n_tokens;
+				found += n_steps;
+			} else if (step_among(r->step, step, n_steps)) {
+				sum[n] += (double)r->dur_ns;
 				found++;
 			}
+		}
 		if (found > 0 && (n_steps == 0 || found == n_steps))
 			n++;
 	}

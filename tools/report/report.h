@@ -64,6 +64,7 @@ struct summary {
 extern const char *const verdict_word[];
 void	summarise(struct summary *, const struct run *);
 const char *without_phase(const char *why, const char *phase);
+const char *no_read_share(const struct run *, const char *phase);
 double	tokens_per_s(const struct spread *);
 /* The row of hierarchy (or another table) for a phase and rung; or TSV_NONE. */
 size_t	row_of(const struct table *, const char *phase, const char *rung);

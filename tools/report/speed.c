@@ -62,23 +62,35 @@ has_roofline(const struct doc *d)
 	return d->run->roofline.path != NULL;
 }
 
+/* Memory binds, but a share of its ceiling would mean nothing: why, or NULL. */
+static const char *
+no_share(const struct doc *d, size_t i)
+{
+	const struct table *t = &d->run->roofline;
+
+	return table_is(t, i, "bound", "memory") ?
+	    no_read_share(d->run, text_or(table_text(t, i, "phase"), "")) : NULL;
+}
+
 static void
 say_roof(struct doc *d, size_t i)
 {
 	const struct table *t = &d->run->roofline;
-	const char *bound = table_text(t, i, "bound");
+	const char *bound = table_text(t, i, "bound"), *why = no_share(d, i);
 	double of = table_num(t, i, "of_ceiling_ratio");
+	const char *share;
 
 	if (bound == NULL || isnan(of))
 		return;
+	share = why != NULL ?
+	    say(d, "there is no share of that ceiling, since %s", scale_bytes(d, why)) :
+	    say(d, "it reaches %s of that ceiling%s", percent(d, of), of > 1 ?
+	    ", which cannot be: a byte count, a time or the ceiling is wrong" : "");
 	item(d, say(d, "%s does %s FLOP for each byte from memory, so %s binds it; "
-	    "it reaches %s of that ceiling%s.",
-	    capital(d, text_or(table_text(t, i, "phase"), "a phase")),
+	    "%s.", capital(d, text_or(table_text(t, i, "phase"), "a phase")),
 	    digits(d, table_num(t, i, "flop_per_byte")),
 	    strong(d, strcmp(bound, "memory") == 0 ? "memory bandwidth" :
-	    strcmp(bound, "compute") == 0 ? "arithmetic" : bound),
-	    percent(d, of), of > 1 ? ", which cannot be: a byte count, a time or "
-	    "the ceiling is wrong" : ""));
+	    strcmp(bound, "compute") == 0 ? "arithmetic" : bound), share));
 }
 
 void
@@ -98,7 +110,8 @@ write_roofline(struct doc *d)
 		cell(d, digits(d, table_num(t, i, "flop_per_byte")));
 		cell(d, quantity(d, table_num(t, i, "flop_per_s"), "FLOP/s"));
 		cell(d, quantity(d, table_num(t, i, "ceiling_flop_per_s"), "FLOP/s"));
-		cell(d, percent(d, table_num(t, i, "of_ceiling_ratio")));
+		cell(d, no_share(d, i) != NULL ? "no figure" :
+		    percent(d, table_num(t, i, "of_ceiling_ratio")));
 		cell(d, quantity(d, table_num(t, i, "bytes_per_s"), "B/s"));
 	}
 	table_end(d);

@@ -109,7 +109,10 @@ quantile(const double *v, size_t n, double q)
 	return i + 1 < n ? v[i] + (at - (double)i) * (v[i + 1] - v[i]) : v[i];
 }
 
-/* The times of a phase's steps from step first to last. */
+/*
+ * The times of a phase's steps from step first to last.  A row without a step
+ * is of all of them, a token each.
+ */
 static struct spread
 spread_of(const struct table *t, const char *phase, double first, double last)
 {
@@ -119,13 +122,14 @@ spread_of(const struct table *t, const char *phase, double first, double last)
 	for (size_t i = 0; i < t->n; i++) {
 		double step = table_num(t, i, "step");
 		double dur = table_num(t, i, "dur_ns");
+		double tokens = table_num(t, i, "n_tokens");
 
 		if (!table_is(t, i, "phase", phase) || isnan(dur) ||
 		    table_text(t, i, "repeat") == NULL ||	/* warm-up */
 		    step < first || step > last)
 			continue;
-		v[s.n++] = dur;
-		s.n_tokens = table_num(t, i, "n_tokens");
+		v[s.n++] = isnan(step) ? dur / tokens : dur;
+		s.n_tokens = isnan(step) ? 1 : tokens;
 	}
 	if (s.n > 0) {
 		qsort(v, s.n, sizeof *v, by_value);
@@ -150,10 +154,26 @@ time_it(struct summary *s, const struct table *baseline)
 	s->prefill = spread_of(baseline, "prefill", 0, INFINITY);
 	s->first = spread_of(baseline, "decode", 0, 0);
 	s->decode = spread_of(baseline, "decode", 1, INFINITY);
-	if (s->decode.n == 0) {		/* whole runs, not steps */
-		s->one_decode = true;
+	for (size_t i = 0; i < baseline->n; i++)
+		s->one_decode |= table_is(baseline, i, "phase", "decode") &&
+		    isnan(table_num(baseline, i, "step"));
+	s->one_decode |= s->decode.n == 0;
+	if (s->one_decode)
 		s->decode = spread_of(baseline, "decode", 0, INFINITY);
-	}
+}
+
+/* Why a phase has no share of the memory read ceiling; NULL if it has. */
+const char *
+no_read_share(const struct run *r, const char *phase)
+{
+	const struct table *t = &r->checks;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (begins(t, i, "read_ceiling") && table_is(t, i, "phase", phase) &&
+		    !table_is(t, i, "verdict", "pass"))
+			return without_phase(text_or(table_text(t, i, "why"),
+			    "the check of the read ceiling did not pass"), phase);
+	return NULL;
 }
 
 /* Was this step measured?  Without steps.tsv all were. */
@@ -212,7 +232,6 @@ without_phase(const char *why, const char *phase)
 static void
 share_of_ceiling(struct summary *s, const struct run *r)
 {
-	const struct table *t = &r->checks;
 	size_t mem = row_of(&r->hierarchy, "decode", "memory");
 	size_t roof = row_of(&r->roofline, "decode", NULL);
 	double rate = s->measured_read * tokens_per_s(&s->decode);
@@ -225,11 +244,7 @@ share_of_ceiling(struct summary *s, const struct run *r)
 			    table_num(&r->roofline, roof, "dur_ns");
 	}
 	s->of_read_ratio = rate / kv_num(&r->ceilings, "memory_read_bytes_per_s");
-	for (size_t i = 0; i < t->n; i++)
-		if (begins(t, i, "read_ceiling") && table_is(t, i, "phase", "decode") &&
-		    !table_is(t, i, "verdict", "pass"))
-			s->no_share = without_phase(text_or(table_text(t, i, "why"),
-			    "the check of the read ceiling did not pass"), "decode");
+	s->no_share = no_read_share(r, "decode");
 }
 
 void
