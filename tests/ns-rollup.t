@@ -138,6 +138,42 @@ is 'no memory rung: no amplification' NA "rows decode l2 amplification_ratio m2"
 printf 'source\tphase\tstep\tlaunch\tkernel\tmetric\tvalue\ng\tdecode\t0\t1\tk\trd\t1234567890123457\n' >big
 is 'sixteen digits stay'    1234567890123457 "rows decode memory read_bytes m big"
 
+# The crossbar stands between l1 and l2; what tier 2 alone counts is welcome, not needed.
+{ echo 'quantity rung direction metric factor tier role'; cat; } <<'END' | table m3
+bytes l2 read rd 1 1 value
+bytes xbar read sec 32 1 value
+bytes xbar read hit -32 1 value
+bytes l1 both wr 1 1 value
+bytes l1 both other 1000 2 value
+bytes l1 both nowhere 1 2 value
+END
+is 'xbar: order'            'l1,xbar,l2,' "ns-rollup -m m3 c | awk -F '\t' '\$1 == \"decode\" { printf \"%s,\", \$3 }'"
+is 'xbar: subtracted'       "$((32 * (60 - 30)))" "rows decode xbar read_bytes m3"
+is 'tier 2: added, not missing' "$((7 + 99000)) 0 3" "rows decode l1 'bytes n_missing n_total' m3"
+ok 'tier 2: not said'       'ns-rollup -m m3 c 2>&1 >out | grep -q nowhere; [ $? -eq 1 ]'
+
+# Work and time: flop 2 x 60 + 30 x 3, 7 ns, active in 30 of 60 cycles.
+{ echo 'quantity rung direction metric factor tier role'; cat; } <<'END' | table m4
+bytes memory read rd 1 1 value
+flop NA NA sec 2 1 value
+flop NA NA hit 3 1 value
+flop NA NA nowhere 1 2 value
+time NA NA wr 1 1 value
+activity NA NA hit 1 1 value
+cycles NA NA sec 1 1 value
+END
+is 'flop'  "$(tr ' ' '\t' <<'END'
+phase step flop dur_ns active_ratio n_tokens flop_per_token n_missing n_total source
+prefill NA 11 0 0.25 16 0.6875 0 3 gpu
+decode NA 210 7 0.5 4 52.5 0 9 gpu
+END
+)" 'ns-rollup -m m4 -b b --flop c'
+is 'flop: a launch without activity' 'NA 1' \
+    "grep -v '1	7	k2	hit' c | ns-rollup -m m4 --flop 2>err | awk -F '\t' '\$1 == \"decode\" { print \$5, \$8 }'"
+ok 'flop: said'             "grep -q 'hit has no value in 1 of 3 launches' err && ! grep -q 'rd has' err"
+is 'no flop in the registry' 'NA NA NA 0 0' \
+    "ns-rollup -m m3 --flop c | awk -F '\t' '\$1 == \"decode\" { print \$3, \$4, \$5, \$8, \$9 }'"
+
 # Sources stand apart; phases in the order of a run, no phase last.
 { cat c; echo 'a decode 0 1 k rd 3' | tr ' ' '\t'; echo 'gpu NA NA 1 k rd 3' | tr ' ' '\t'
   echo 'gpu chat NA 1 k rd 3' | tr ' ' '\t'; } >mixture
@@ -170,6 +206,8 @@ ncu 'H200: graph replays' "$((2218931968 + 2218780928)) 22180864 0 4" llama-q4-g
 is 'header only'            1 'head -1 c | ns-rollup -m m | wc -l | tr -d " "'
 exits 2 'no registry'       'ns-rollup c'                          'usage: ns-rollup'
 exits 2 'steps and terms'   'ns-rollup -m m --steps --terms c'     'usage: ns-rollup'
+exits 2 'terms and flop'    'ns-rollup -m m --terms --flop c'      'usage: ns-rollup'
+exits 2 'registry: a tier'  "sed '2s/	0	/	x	/' m >e; ns-rollup -m e c" "e:2: tier: not a"
 exits 2 'empty'             'ns-rollup -m m </dev/null'            'stdin: empty: no header line'
 exits 2 'ragged row'        '{ cat c; echo x; } | ns-rollup -m m'  'stdin:19: 1 fields, the header has 7'
 exits 2 'missing column'    'cut -f 1-6 c | ns-rollup -m m'        "stdin: no column 'value'"

@@ -20,13 +20,17 @@
 	"amplification_ratio n_missing n_total source"
 #define TERMS "source phase role quantity rung direction metric value " \
 	"n_missing n_total"
+#define FLOP "phase step flop dur_ns active_ratio n_tokens flop_per_token " \
+	"n_missing n_total source"
 
-enum { OPT_STEPS = 256, OPT_TERMS };
+enum { OPT_STEPS = 256, OPT_TERMS, OPT_FLOP };
+enum view { VIEW_HIERARCHY, VIEW_STEPS, VIEW_TERMS, VIEW_FLOP };
 static const struct opt opts[] = {
 	{ 'b', "baseline", "FILE", "baseline.tsv, for the tokens of each step" },
 	{ 'm', "metrics", "FILE", "metrics.tsv, the registry of the platform" },
 	{ OPT_STEPS, "steps", NULL, "a row a step" },
 	{ OPT_TERMS, "terms", NULL, "a row a row of the registry" },
+	{ OPT_FLOP, "flop", NULL, "work and time instead of bytes" },
 	{ 0, NULL, NULL, NULL }
 };
 static const struct tool tool = {
@@ -34,7 +38,7 @@ static const struct tool tool = {
 	.purpose = "from counters to bytes at every rung of the memory hierarchy",
 	.operands = "[FILE ...]",
 	.in = "source phase step launch kernel metric value",
-	.out = HIERARCHY "\n     --terms: " TERMS,
+	.out = HIERARCHY "\n     --terms: " TERMS "\n     --flop: " FLOP,
 	.example = "ns-rollup -m configs/platforms/cpu/metrics.tsv "
 	    "-b baseline.tsv counters.tsv",
 	.opts = opts,
@@ -93,16 +97,33 @@ hit_ratio(const struct registry *r, const struct total *t, enum rung rung)
 	return NAN;
 }
 
-/* Does the hierarchy need this metric, at that rung? */
+/*
+ * Is this metric needed, at that rung, for one of these quantities?  What only
+ * a higher tier counts is welcome, not needed.
+ */
 static bool
-needed(const struct registry *r, uint32_t metric, enum rung rung)
+needed(const struct registry *r, uint32_t metric, enum rung rung,
+    enum quantity from, enum quantity to)
 {
 	for (size_t i = 0; i < r->n; i++)
 		if (r->term[i].metric == metric && r->term[i].rung == rung &&
 		    r->term[i].role == ROLE_VALUE &&
-		    r->term[i].quantity <= Q_MISSES)
+		    r->term[i].tier <= TIER_TOTALS &&
+		    r->term[i].quantity >= from && r->term[i].quantity <= to)
 			return true;
 	return false;
+}
+
+static void
+count_cells(const struct registry *r, const struct total *t, enum rung rung,
+    enum quantity from, enum quantity to, uint64_t *n_missing, uint64_t *n_total)
+{
+	*n_missing = *n_total = 0;
+	for (uint32_t m = 0; m < r->metric.n; m++)
+		if (needed(r, m, rung, from, to)) {
+			*n_total += t->n_launches;
+			*n_missing += t->n_launches - t->n_seen[m];
+		}
 }
 
 static void
@@ -111,13 +132,9 @@ print_rung(struct out *o, const struct registry *r, const struct total *t,
 {
 	double bytes = sum_of(r, t, Q_BYTES, rung, D_ANY).value;
 	double memory = sum_of(r, t, Q_BYTES, R_MEMORY, D_ANY).value;
-	uint64_t n_total = 0, n_missing = 0;
+	uint64_t n_total, n_missing;
 
-	for (uint32_t m = 0; m < r->metric.n; m++)
-		if (needed(r, m, rung)) {
-			n_total += t->n_launches;
-			n_missing += t->n_launches - t->n_seen[m];
-		}
+	count_cells(r, t, rung, Q_BYTES, Q_MISSES, &n_missing, &n_total);
 	if (n_total == 0)
 		return;
 	out_text(o, t->phase);
@@ -159,25 +176,54 @@ print_terms(struct out *o, const struct registry *r, const struct total *t)
 	}
 }
 
+/* Work, the profiler's time, and for which share of its cycles it was active. */
+static void
+print_flop(struct out *o, const struct registry *r, const struct total *t,
+    double n_tokens)
+{
+	double flop = sum_of(r, t, Q_FLOP, R_NONE, D_ANY).value;
+	struct sum active = sum_of(r, t, Q_ACTIVITY, R_NONE, D_ANY);
+	struct sum cycles = sum_of(r, t, Q_CYCLES, R_NONE, D_ANY);
+	uint64_t n_total, n_missing;
+
+	count_cells(r, t, R_NONE, Q_FLOP, Q_CYCLES, &n_missing, &n_total);
+	out_text(o, t->phase);
+	out_step(o, t->step);
+	out_sum(o, flop);
+	out_sum(o, sum_of(r, t, Q_TIME, R_NONE, D_ANY).value);
+	out_num(o, active.complete && cycles.complete ?
+	    active.value / cycles.value : NAN);
+	out_sum(o, n_tokens);
+	out_num(o, flop / n_tokens);
+	out_count(o, n_missing);
+	out_count(o, n_total);
+	out_text(o, t->source);
+	out_row(o);
+}
+
 static void
 print_total(struct out *o, const struct registry *r, const struct total *t,
-    bool terms, double n_tokens)
+    enum view view, double n_tokens)
 {
-	if (terms)
+	if (view == VIEW_TERMS)
 		print_terms(o, r, t);
+	else if (view == VIEW_FLOP)
+		print_flop(o, r, t, n_tokens);
 	else
 		for (enum rung rung = R_REGISTERS; rung < R_NONE; rung++)
 			print_rung(o, r, t, rung, n_tokens);
 }
 
 static void
-say_missing(const struct registry *r, const struct total *t)
+say_missing(const struct registry *r, const struct total *t, enum view view)
 {
 	for (uint32_t m = 0; m < r->metric.n; m++) {
-		bool need = false;
+		bool need = view == VIEW_FLOP &&
+		    needed(r, m, R_NONE, Q_FLOP, Q_CYCLES);
 
-		for (enum rung rung = R_REGISTERS; rung < R_NONE; rung++)
-			need |= needed(r, m, rung);
+		for (enum rung rung = R_REGISTERS; view != VIEW_FLOP &&
+		    rung < R_NONE; rung++)
+			need |= needed(r, m, rung, Q_BYTES, Q_MISSES);
 		if (need && t->n_seen[m] < t->n_launches)
 			warnx("%s, %s: %s has no value in %llu of %llu launches",
 			    t->source, t->phase, interned(&r->metric, m),
@@ -192,7 +238,7 @@ say_missing(const struct registry *r, const struct total *t)
  */
 static size_t
 print_phase(struct out *o, const struct counters *c, size_t i,
-    const struct baseline *b, bool terms)
+    const struct baseline *b, enum view view)
 {
 	const struct total *first = &c->step[i];
 	size_t n = c->reg->metric.n;
@@ -209,29 +255,29 @@ print_phase(struct out *o, const struct counters *c, size_t i,
 		n_tokens = &c->step[i] == first || c->step[i - 1].step == NO_STEP ?
 		    more : n_tokens + more;
 	}
-	print_total(o, c->reg, &t, terms, n_tokens);
-	say_missing(c->reg, &t);
+	print_total(o, c->reg, &t, view, n_tokens);
+	say_missing(c->reg, &t, view);
 	free(t.sum);
 	free(t.n_seen);
 	return i;
 }
 
 static void
-print_all(const struct counters *c, const struct baseline *b, bool steps,
-    bool terms)
+print_all(const struct counters *c, const struct baseline *b, enum view view)
 {
 	struct out o;
 
 	out_open(&o, NULL);
-	out_head(&o, terms ? TERMS : HIERARCHY);
+	out_head(&o, view == VIEW_TERMS ? TERMS : view == VIEW_FLOP ? FLOP :
+	    HIERARCHY);
 	for (size_t i = 0; i < c->n_steps; )
-		if (steps) {
+		if (view == VIEW_STEPS) {
 			const struct total *t = &c->step[i++];
 
-			print_total(&o, c->reg, t, false,
+			print_total(&o, c->reg, t, view,
 			    baseline_tokens(b, t->phase, t->step));
 		} else
-			i = print_phase(&o, c, i, b, terms);
+			i = print_phase(&o, c, i, b, view);
 	out_close(&o);
 }
 
@@ -242,7 +288,8 @@ main(int argc, char *argv[])
 	struct baseline b = { 0 };
 	struct counters c = { .reg = &reg };
 	const char *baseline = NULL, *metrics = NULL;
-	bool steps = false, terms = false;
+	enum view view = VIEW_HIERARCHY;
+	unsigned n_views = 0;
 	int ch;
 
 	while ((ch = tool_opt(&tool, argc, argv)) != -1)
@@ -254,13 +301,13 @@ main(int argc, char *argv[])
 			metrics = optarg;
 			break;
 		case OPT_STEPS:
-			steps = true;
-			break;
 		case OPT_TERMS:
-			terms = true;
+		case OPT_FLOP:
+			view = VIEW_STEPS + (unsigned)(ch - OPT_STEPS);
+			n_views++;
 			break;
 		}
-	if (metrics == NULL || (steps && terms))
+	if (metrics == NULL || n_views > 1)
 		tool_usage(&tool);
 	registry_read(&reg, metrics);
 	if (baseline != NULL)
@@ -276,7 +323,7 @@ main(int argc, char *argv[])
 		warnx("%llu values below zero are taken as missing",
 		    (unsigned long long)c.n_negative);
 	counters_sort(&c);
-	print_all(&c, &b, steps, terms);
+	print_all(&c, &b, view);
 	counters_free(&c);
 	registry_free(&reg);
 	baseline_free(&b);

@@ -4,7 +4,8 @@
 #include "plot.h"
 
 static const char *const rungs[][2] = { { "shared", "shared memory" },
-	{ "l1", "L1" }, { "l2", "L2" }, { "memory", "memory" } };
+	{ "l1", "L1" }, { "xbar", "SM-L2 crossbar" }, { "l2", "L2" },
+	{ "memory", "memory" } };
 enum { N_RUNGS = sizeof rungs / sizeof *rungs };
 
 static double

@@ -42,7 +42,8 @@ say_token(struct doc *d, const char *phase)
 static const char *
 rung_name(const char *rung)
 {
-	static const char *const name[][2] = { { "l1", "L1" }, { "l2", "L2" },
+	static const char *const name[][2] = { { "l1", "L1" },
+	    { "xbar", "SM-L2 crossbar" }, { "l2", "L2" },
 	    { "memory", "Memory" }, { "shared", "Shared memory" },
 	    { "registers", "Registers" } };
 

@@ -5,9 +5,9 @@
 #include "rollup.h"
 
 const char *const quantities[] = { "bytes", "requests", "hits", "misses",
-	"flop", "time", "activity", NULL };
-const char *const rungs[] = { "registers", "shared", "l1", "l2", "memory",
-	"NA", NULL };
+	"flop", "time", "activity", "cycles", NULL };
+const char *const rungs[] = { "registers", "shared", "l1", "xbar", "l2",
+	"memory", "NA", NULL };
 const char *const directions[] = { "", "read", "write", "both", "NA", NULL };
 const char *const roles[] = { "value", "witness", "sentinel", NULL };
 
@@ -48,7 +48,7 @@ void
 registry_read(struct registry *r, const char *path)
 {
 	struct tsv t;
-	size_t quantity, rung, direction, metric, factor, role;
+	size_t quantity, rung, direction, metric, factor, role, tier;
 
 	*r = (struct registry){ 0 };
 	tsv_open(&t, path);
@@ -58,6 +58,7 @@ registry_read(struct registry *r, const char *path)
 	metric = tsv_col(&t, "metric");
 	factor = tsv_col(&t, "factor");
 	role = tsv_col(&t, "role");
+	tier = tsv_find(&t, "tier");
 	while (tsv_next(&t))
 		add(r, &t, metric, &(struct term){
 		    .quantity = word(&t, quantity, quantities),
@@ -65,7 +66,8 @@ registry_read(struct registry *r, const char *path)
 		    .direction = word(&t, direction, directions),
 		    .role = word(&t, role, roles),
 		    .metric = intern_text(&r->metric, tsv_text(&t, metric)),
-		    .factor = tsv_num(&t, factor) });
+		    .factor = tsv_num(&t, factor),
+		    .tier = tier == TSV_NONE ? 0 : tsv_count(&t, tier) });
 	if (r->n == 0)
 		errx(NS_TROUBLE, "%s: no metric in it", t.name);
 	tsv_close(&t);

@@ -5,8 +5,8 @@
 #include "intern.h"
 
 enum quantity { Q_BYTES, Q_REQUESTS, Q_HITS, Q_MISSES, Q_FLOP, Q_TIME,
-	Q_ACTIVITY };
-enum rung { R_REGISTERS, R_SHARED, R_L1, R_L2, R_MEMORY, R_NONE };
+	Q_ACTIVITY, Q_CYCLES };
+enum rung { R_REGISTERS, R_SHARED, R_L1, R_XBAR, R_L2, R_MEMORY, R_NONE };
 enum direction { D_ANY, D_READ, D_WRITE, D_BOTH, D_NONE };	/* READ | WRITE = BOTH */
 enum role { ROLE_VALUE, ROLE_WITNESS, ROLE_SENTINEL };
 
@@ -21,7 +21,9 @@ struct term {			/* a row of metrics.tsv */
 	enum role role;
 	uint32_t metric;	/* its number in registry.metric */
 	double	 factor;
+	uint64_t tier;		/* above TIER_TOTALS it may be absent */
 };
+enum { TIER_TOTALS = 1 };
 struct registry {
 	size_t	 n, cap;
 	struct term *term;
