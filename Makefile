@@ -5,6 +5,7 @@
 #	make lint		static checks and the manual pages
 #	make sanitize		the tests again under ASan and UBSan
 #	make bench		speed, as ratios within one run
+#	make docs		the pages that are made from configs/; make plans: passes
 #	make install		into DESTDIR PREFIX
 #	make -f mk/run.mk MODEL=tiny	the main job: from checkpoint to report
 
@@ -20,6 +21,7 @@ tools := \
 	ns-check \
 	ns-discover \
 	ns-phases \
+	ns-plan \
 	ns-plot \
 	ns-probe \
 	ns-readset \
@@ -39,6 +41,7 @@ all: $(tools:%=build/%)
 include mk/build.mk
 include mk/check.mk
 include mk/bench.mk
+include mk/docs.mk
 include mk/fuzz.mk
 
 .PHONY: help

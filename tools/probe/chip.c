@@ -19,8 +19,8 @@ static const struct {
 	const char *platform;
 } platforms[] = {
 	{ "GB20B", "gb10" }, { "GB20", "gb202" }, { "GB100", "gb100" },
-	{ "GB110", "gb100" }, { "GH100", "gh100" }, { "GA100", "ga100" },
-	{ "AD10", "ad10x" },
+	{ "GB102", "gb100" }, { "GB110", "gb110" }, { "GH100", "gh100" },
+	{ "GA100", "ga100" }, { "AD10", "ad10x" },
 };
 
 /* As cupti_target.h has it. */

@@ -1,0 +1,14 @@
+# What is made from the platforms' registries and kept: docs/02 and the plans.
+.PHONY: docs plans
+registries = $(sort $(wildcard configs/platforms/*/*.tsv))
+docs:
+	$(call quiet,DOCS,docs/02-metric-reference.md)awk -f docs/02-metric-reference.awk $(registries) \
+		>docs/02-metric-reference.md.tmp && mv docs/02-metric-reference.md.tmp docs/02-metric-reference.md
+
+# The passes of each chip of each platform, as the CUPTI of this machine has them.
+plans: $(patsubst configs/platforms/%/samples.tsv,plan-%,$(wildcard configs/platforms/*/samples.tsv))
+plan-%: build/ns-plan build/yaml2kv
+	$(call quiet,PLAN,configs/platforms/$*)d=configs/platforms/$*; \
+	chips=$$(build/yaml2kv $$d/platform.yaml | sed -n 's/^chips=//p'); \
+	for chip in $${chips//,/ }; do build/ns-plan -m $$d/metrics.tsv --chip $$chip || exit 2; done | \
+		awk 'NR == 1 || !/^chip\t/' >$$d/plan.tsv.tmp && mv $$d/plan.tsv.tmp $$d/plan.tsv

@@ -1,0 +1,152 @@
+/*
+ * cupti.c: how many passes do these metrics take on that chip?  The host half
+ * of CUPTI answers without a GPU and without a driver.
+ */
+#include <dlfcn.h>
+#include <err.h>
+#include <glob.h>
+
+#include "cupti.h"
+#include "plan.h"
+
+struct cupti {
+	const char *chip;
+	int	 profiler;
+	int	 (*version)(uint32_t *);
+	int	 (*chips)(struct host_chips *);
+	int	 (*init)(struct host_init *);
+	int	 (*fini)(struct host_fini *);
+	int	 (*add)(struct host_add *);
+	int	 (*image_size)(struct host_image_size *);
+	int	 (*image)(struct host_image *);
+	int	 (*passes)(struct host_passes *);
+};
+
+static void *
+load_newest(const char *pattern)
+{
+	void *lib = NULL;
+	glob_t g;
+
+	if (glob(pattern, 0, NULL, &g) != 0)
+		return NULL;
+	for (size_t i = g.gl_pathc; lib == NULL && i > 0; i--)
+		lib = dlopen(g.gl_pathv[i - 1], RTLD_NOW);
+	globfree(&g);
+	return lib;
+}
+
+static void *
+load(void)
+{
+	static const char *const names[] = { "libcupti.so.13", "libcupti.so" };
+	static const char *const places[] = {
+	    "/usr/local/cuda*/targets/*/lib/libcupti.so",
+	    "/usr/local/cuda*/lib*/libcupti.so",
+	    "/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so" };
+	void *lib = NULL;
+
+	for (size_t i = 0; lib == NULL && i < sizeof names / sizeof *names; i++)
+		lib = dlopen(names[i], RTLD_NOW);
+	for (size_t i = 0; lib == NULL && i < sizeof places / sizeof *places; i++)
+		lib = load_newest(places[i]);
+	return lib;
+}
+
+/* NULL where there is no libcupti, or one from before this interface. */
+struct cupti *
+cupti_open(const char *path)
+{
+	void *lib = path != NULL ? dlopen(path, RTLD_NOW) : load();
+	struct cupti *c;
+
+	if (lib == NULL)
+		return NULL;
+	c = xalloc(1, sizeof *c);
+	*(void **)&c->version = dlsym(lib, "cuptiGetVersion");
+	*(void **)&c->chips = dlsym(lib, "cuptiProfilerHostGetSupportedChips");
+	*(void **)&c->init = dlsym(lib, "cuptiProfilerHostInitialize");
+	*(void **)&c->fini = dlsym(lib, "cuptiProfilerHostDeinitialize");
+	*(void **)&c->add = dlsym(lib, "cuptiProfilerHostConfigAddMetrics");
+	*(void **)&c->image_size = dlsym(lib,
+	    "cuptiProfilerHostGetConfigImageSize");
+	*(void **)&c->image = dlsym(lib, "cuptiProfilerHostGetConfigImage");
+	*(void **)&c->passes = dlsym(lib, "cuptiProfilerHostGetNumOfPasses");
+	if (c->version == NULL || c->chips == NULL || c->init == NULL ||
+	    c->fini == NULL || c->add == NULL || c->image_size == NULL ||
+	    c->image == NULL || c->passes == NULL) {
+		free(c);
+		return NULL;
+	}
+	return c;		/* libcupti does not like to be unloaded */
+}
+
+void
+cupti_choose(struct cupti *c, const char *chip, bool sampling)
+{
+	struct host_chips p = { .size = BLOCK_SIZE(struct host_chips, name) };
+	bool known = false;
+
+	if (c->chips(&p) != 0)
+		errx(NS_TROUBLE, "libcupti does not say which chips it knows");
+	for (size_t i = 0; i < p.n && !known; i++)
+		known = strcmp(p.name[i], chip) == 0;
+	if (!known)
+		errx(NS_TROUBLE, "--chip: libcupti %u knows no chip '%s'; it "
+		    "knows %s to %s", cupti_version(c), chip, p.n > 0 ?
+		    p.name[0] : "none", p.n > 0 ? p.name[p.n - 1] : "none");
+	c->chip = chip;
+	c->profiler = sampling ? PM_SAMPLING : RANGE_PROFILER;
+}
+
+unsigned
+cupti_version(const struct cupti *c)
+{
+	uint32_t v = 0;
+
+	return c->version(&v) == 0 ? v : 0;
+}
+
+static unsigned
+passes_of(const struct cupti *c, void *host, const char **name, size_t n)
+{
+	struct host_add add = { .size = BLOCK_SIZE(struct host_add, n),
+	    .host = host, .name = name, .n = n };
+	struct host_image_size size = { .host = host,
+	    .size = BLOCK_SIZE(struct host_image_size, bytes) };
+	struct host_image image = { .host = host,
+	    .size = BLOCK_SIZE(struct host_image, image) };
+	struct host_passes passes = {
+	    .size = BLOCK_SIZE(struct host_passes, n) };
+	bool ok;
+
+	if (c->add(&add) != 0 || c->image_size(&size) != 0)
+		return 0;
+	image.bytes = passes.bytes = size.bytes;
+	image.image = passes.image = xalloc(size.bytes, 1);
+	ok = c->image(&image) == 0 && c->passes(&passes) == 0;
+	free(image.image);
+	return ok ? (unsigned)passes.n : 0;
+}
+
+unsigned
+cupti_passes(const struct cupti *c, const char **name, size_t n)
+{
+	struct host_init init = { .profiler = c->profiler, .chip = c->chip,
+	    .size = BLOCK_SIZE(struct host_init, host) };
+	struct host_fini fini = { .size = BLOCK_SIZE(struct host_fini, host) };
+	unsigned n_passes;
+
+	if (c->init(&init) != 0)
+		errx(NS_TROUBLE, "libcupti cannot plan for chip %s", c->chip);
+	n_passes = passes_of(c, init.host, name, n);
+	fini.host = init.host;
+	c->fini(&fini);
+	return n_passes;
+}
+
+void
+cupti_close(struct cupti *c)
+{
+	free(c);
+}

@@ -1,0 +1,121 @@
+/*
+ * pack.c: metrics into groups that take few passes together.
+ *
+ * What must share a pass opens the first group, which then takes only what is
+ * free there.  Each other metric goes where it adds fewest passes, and groups
+ * are merged while that saves any.  What fits beside what is CUPTI's to say.
+ */
+#include <err.h>
+
+#include "plan.h"
+
+static void
+group_add(struct group *g, const char **name, size_t n)
+{
+	const char **all = xalloc(g->n + n, sizeof *all);
+
+	if (g->n > 0)
+		memcpy(all, g->name, g->n * sizeof *all);
+	memcpy(all + g->n, name, n * sizeof *all);
+	free(g->name);
+	g->name = all;
+	g->n += n;
+}
+
+/* Passes that both take together. */
+static unsigned
+together(const struct cupti *c, const struct group *g, const char **name, size_t n)
+{
+	struct group both = { 0 };
+	unsigned n_passes;
+
+	if (g->n > 0)
+		group_add(&both, g->name, g->n);
+	group_add(&both, name, n);
+	n_passes = cupti_passes(c, both.name, both.n);
+	free(both.name);
+	return n_passes;
+}
+
+static void
+place(struct plan *p, const char **name, const struct cupti *c)
+{
+	unsigned alone = cupti_passes(c, name, 1), fewest = alone;
+	size_t to = p->n;
+
+	for (size_t i = 0; i < p->n; i++) {
+		unsigned n = together(c, &p->group[i], name, 1);
+		unsigned more = n - p->group[i].n_passes;
+
+		if (n != 0 && more < fewest && (i > 0 || more == 0)) {
+			fewest = more;
+			to = i;
+		}
+	}
+	if (to == p->n)
+		p->n++;
+	group_add(&p->group[to], name, 1);
+	p->group[to].n_passes += fewest;
+}
+
+/* The one merger that saves most; false if none saves a pass. */
+static bool
+merge(struct plan *p, size_t from, const struct cupti *c)
+{
+	size_t a = 0, b = 0;
+	unsigned most = 0;
+
+	for (size_t i = from; i < p->n; i++)
+		for (size_t j = i + 1; j < p->n; j++) {
+			const struct group *g = &p->group[i], *o = &p->group[j];
+			unsigned n = together(c, g, o->name, o->n);
+			unsigned sum = g->n_passes + o->n_passes;
+
+			if (n != 0 && n < sum && sum - n > most) {
+				most = sum - n;
+				a = i;
+				b = j;
+			}
+		}
+	if (most == 0)
+		return false;
+	group_add(&p->group[a], p->group[b].name, p->group[b].n);
+	p->group[a].n_passes += p->group[b].n_passes - most;
+	free(p->group[b].name);
+	for (p->n--; b < p->n; b++)
+		p->group[b] = p->group[b + 1];
+	p->group[p->n] = (struct group){ 0 };
+	return true;
+}
+
+void
+pack(struct plan *p, const struct wanted *w, const struct cupti *c)
+{
+	size_t first = w->n_must > 0 ? 1 : 0;
+
+	*p = (struct plan){ .group = xalloc(w->n + 1, sizeof *p->group) };
+	for (size_t i = 0; i < w->n; i++)
+		if (cupti_passes(c, w->name + i, 1) == 0)
+			errx(NS_TROUBLE, "%s: this chip cannot count it that way",
+			    w->name[i]);
+	if (first > 0) {
+		group_add(p->group, w->name, w->n_must);
+		p->group->n_passes = cupti_passes(c, w->name, w->n_must);
+		if (p->group->n_passes == 0)
+			errx(NS_TROUBLE, "memory, sentinels and time cannot be "
+			    "counted in one run on this chip");
+		p->n = 1;
+	}
+	for (size_t i = w->n_must; i < w->n; i++)
+		place(p, w->name + i, c);
+	while (merge(p, first, c))
+		;
+}
+
+void
+plan_free(struct plan *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		free(p->group[i].name);
+	free(p->group);
+}
