@@ -119,7 +119,7 @@ exits 2 'no chip'           'ns-plan -m m'                       'usage: ns-plan
 exits 2 'an operand'        'fake x'                             'usage: ns-plan'
 exits 2 'an unknown chip'   'fake --chip THREE'                  "libcupti 42 knows no chip 'THREE'; it knows ONE to TWO"
 exits 2 'a chip that fails' 'fake --chip TWO'                    'libcupti cannot plan for chip TWO'
-exits 2 'an unknown metric' 'echo "bytes l1 nocolon 1 value s" | tr " " "\t" >>m; fake' 'nocolon: this chip cannot count it'
+exits 2 'an unknown metric' 'echo "bytes l1 nocolon 1 value s" | tr " " "\t" >>m; fake' 'nocolon: chip ONE cannot count it'
 exits 2 'the same, in one pass' 'fake --one-pass'                'nocolon: chip ONE cannot count it'
 exits 2 'no such set'       'fake --set nine'                    'm: no such metric in it'
 exits 2 'a tier that is no number' 'fake --tier x'               '--tier'
@@ -160,7 +160,7 @@ is 'gb10: what that pass holds'  'gpu__time_duration lts__t_sectors_aperture_dev
 ok 'gb10: a set that is too much says so' \
     "! ns-plan -m $platforms/gb10/samples.tsv --chip GB20B --sampling --one-pass 2>err && grep -q 'take 2 passes\|nor any number' err"
 exits 2 'gb10: no counters at the memory' \
-    "printf 'quantity\trung\tmetric\ttier\trole\nbytes\tmemory\tdram__bytes_read.sum\t1\tvalue\n' | ns-plan -m - --chip GB20B" 'dram__bytes_read.sum: this chip cannot count it'
+    "printf 'quantity\trung\tmetric\ttier\trole\nbytes\tmemory\tdram__bytes_read.sum\t1\tvalue\n' | ns-plan -m - --chip GB20B" 'dram__bytes_read.sum: chip GB20B cannot count it'
 version=$(sed -n 's/^.*\(cupti-[0-9]*\)$/\1/p' gb10 | head -1)
 for p in gb10:GB20B gh100:GH100; do
 	chip=${p#*:} p=${p%:*}

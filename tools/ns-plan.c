@@ -168,15 +168,9 @@ plan_by_cupti(const struct wanted *w, const struct choice *c, struct cupti *cupt
 
 	cupti_choose(cupti, c->chip, c->sampling);
 	snprintf(source, sizeof source, "cupti-%u", cupti_version(cupti));
-	if (c->one_pass) {
-		for (size_t i = 0; i < w->n; i++)
-			if (cupti_passes(cupti, w->name + i, 1) == 0)
-				errx(NS_TROUBLE, "%s: chip %s cannot count it%s",
-				    w->name[i], c->chip, c->sampling ?
-				    " by sampling" : "");
-		if (cupti_passes(cupti, w->name, w->n) != 1)
-			return refuse(w, cupti, c->chip);
-	}
+	pack_check(w, cupti);
+	if (c->one_pass && cupti_passes(cupti, w->name, w->n) != 1)
+		return refuse(w, cupti, c->chip);
 	pack(&p, w, cupti);
 	rc = print_plan(&p, c->chip, source);
 	plan_free(&p);
@@ -245,14 +239,13 @@ main(int argc, char *argv[])
 {
 	struct choice c = { .tier = 1 };
 	struct wanted w = { 0 };
-	struct cupti *cupti;
+	struct cupti cupti;
 	int rc;
 
 	options(&c, argc, argv);
 	wanted_read(&w, &c);
-	cupti = cupti_open(c.cupti);
-	rc = cupti != NULL ? plan_by_cupti(&w, &c, cupti) : plan_by_record(&w, &c);
-	cupti_close(cupti);
+	rc = cupti_open(&cupti, c.cupti) ? plan_by_cupti(&w, &c, &cupti) :
+	    plan_by_record(&w, &c);
 	wanted_free(&w);
 	return rc;
 }

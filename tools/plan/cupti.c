@@ -6,21 +6,7 @@
 #include <err.h>
 #include <glob.h>
 
-#include "cupti.h"
 #include "plan.h"
-
-struct cupti {
-	const char *chip;
-	int	 profiler;
-	int	 (*version)(uint32_t *);
-	int	 (*chips)(struct host_chips *);
-	int	 (*init)(struct host_init *);
-	int	 (*fini)(struct host_fini *);
-	int	 (*add)(struct host_add *);
-	int	 (*image_size)(struct host_image_size *);
-	int	 (*image)(struct host_image *);
-	int	 (*passes)(struct host_passes *);
-};
 
 static void *
 load_newest(const char *pattern)
@@ -53,16 +39,13 @@ load(void)
 	return lib;
 }
 
-/* NULL where there is no libcupti, or one from before this interface. */
-struct cupti *
-cupti_open(const char *path)
+bool
+cupti_open(struct cupti *c, const char *path)
 {
 	void *lib = path != NULL ? dlopen(path, RTLD_NOW) : load();
-	struct cupti *c;
 
 	if (lib == NULL)
-		return NULL;
-	c = xalloc(1, sizeof *c);
+		return false;
 	*(void **)&c->version = dlsym(lib, "cuptiGetVersion");
 	*(void **)&c->chips = dlsym(lib, "cuptiProfilerHostGetSupportedChips");
 	*(void **)&c->init = dlsym(lib, "cuptiProfilerHostInitialize");
@@ -72,14 +55,10 @@ cupti_open(const char *path)
 	    "cuptiProfilerHostGetConfigImageSize");
 	*(void **)&c->image = dlsym(lib, "cuptiProfilerHostGetConfigImage");
 	*(void **)&c->passes = dlsym(lib, "cuptiProfilerHostGetNumOfPasses");
-	if (c->version == NULL || c->chips == NULL || c->init == NULL ||
-	    c->fini == NULL || c->add == NULL || c->image_size == NULL ||
-	    c->image == NULL || c->passes == NULL) {
-		free(c);
-		return NULL;
-	}
-	return c;		/* libcupti does not like to be unloaded */
-}
+	return c->version != NULL && c->chips != NULL && c->init != NULL &&
+	    c->fini != NULL && c->add != NULL && c->image_size != NULL &&
+	    c->image != NULL && c->passes != NULL;
+}		/* it stays: libcupti does not like to be unloaded */
 
 void
 cupti_choose(struct cupti *c, const char *chip, bool sampling)
@@ -143,10 +122,4 @@ cupti_passes(const struct cupti *c, const char **name, size_t n)
 	fini.host = init.host;
 	c->fini(&fini);
 	return n_passes;
-}
-
-void
-cupti_close(struct cupti *c)
-{
-	free(c);
 }

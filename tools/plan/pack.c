@@ -89,15 +89,21 @@ merge(struct plan *p, size_t from, const struct cupti *c)
 }
 
 void
+pack_check(const struct wanted *w, const struct cupti *c)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (cupti_passes(c, w->name + i, 1) == 0)
+			errx(NS_TROUBLE, "%s: chip %s cannot count it%s",
+			    w->name[i], c->chip, c->profiler == PM_SAMPLING ?
+			    " by sampling" : "");
+}
+
+void
 pack(struct plan *p, const struct wanted *w, const struct cupti *c)
 {
 	size_t first = w->n_must > 0 ? 1 : 0;
 
 	*p = (struct plan){ .group = xalloc(w->n + 1, sizeof *p->group) };
-	for (size_t i = 0; i < w->n; i++)
-		if (cupti_passes(c, w->name + i, 1) == 0)
-			errx(NS_TROUBLE, "%s: this chip cannot count it that way",
-			    w->name[i]);
 	if (first > 0) {
 		group_add(p->group, w->name, w->n_must);
 		p->group->n_passes = cupti_passes(c, w->name, w->n_must);
