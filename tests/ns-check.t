@@ -171,6 +171,13 @@ exits 1 'sentinel'      'ns-check run' 'sentinel.peer: fail: peer must be 0 and 
 run; sed -i 's/peer	0/peer	NA/; s/1071/2040/' run/terms.tsv
 says 'sentinel: not measured' sentinel.peer decode na 'peer was not measured'
 says 'witness: another sum' witness.miss decode warn 'bytes of memory, read, by another counter: 100 % more; the gate decides'
+run; sed -i '/witness/d' run/terms.tsv
+table more <<'END'
+cg decode value bytes memory write wr 130 0 4
+cg decode witness bytes memory both all 1150 0 4
+END
+cat more >>run/terms.tsv
+is 'witness of both directions' '1150 1150 0 0.05 pass' "col witness.all decode '$all'"
 run; sed -i '2,$d' run/terms.tsv run/gate.tsv
 says 'no sentinel'      sentinel NA na 'names no sentinel'
 says 'no witness'       witness NA na 'names no witness'

@@ -130,7 +130,10 @@ check_sentinel(struct run *r)
 	terms_close(&s);
 }
 
-/* What a witness testifies to: the same quantity from its value metrics. */
+/*
+ * What a witness testifies to: the same quantity from its value metrics, of
+ * all directions if it cannot tell them apart.
+ */
 static double
 value_of(const struct run *r, const struct term *w)
 {
@@ -146,7 +149,8 @@ value_of(const struct run *r, const struct term *w)
 		    strcmp(m.phase, w->phase) == 0 &&
 		    strcmp(m.quantity, w->quantity) == 0 &&
 		    strcmp(m.rung, w->rung) == 0 &&
-		    strcmp(m.direction, w->direction) == 0) {
+		    (strcmp(w->direction, "both") == 0 ||
+		    strcmp(m.direction, w->direction) == 0)) {
 			sum += m.value;
 			any = true;
 		}
