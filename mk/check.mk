@@ -1,5 +1,5 @@
 # Tests speak TAP, prove reads them; none needs a GPU or the network.
-.PHONY: test accept sanitize lint
+.PHONY: test accept sanitize lint memcheck
 test: all
 	prove -j 2 tests/*.t
 
@@ -22,3 +22,14 @@ lint:
 		--suppress=missingIncludeSystem -D_GNU_SOURCE '-D_Noreturn=__attribute__((noreturn))' -Itools -Itools/lib $(wildcard tools/*.c tools/*/*.c)
 	mandoc -T lint -W warning docs/man/*.1
 	clang -fsyntax-only $(CPPFLAGS) -std=gnu11 -fopenmp $(WARNINGS) -Werror $(wildcard tools/*.c tools/*/*.c)
+
+# The filters' tests under valgrind's memcheck.  Not the programs that it cannot
+# watch twice (they ask for callgrind) or that would take hours.
+filters := $(filter-out ns-calib ns-worker ns-synth ns-probe,$(tools))
+memcheck: all
+	rm -rf build/memcheck && mkdir build/memcheck
+	for t in $(tools); do ln -s ../$$t build/memcheck/$$t; done
+	for t in $(filters); do rm build/memcheck/$$t; printf '%s\n' '#!/bin/sh' \
+		'exec valgrind -q --error-exitcode=99 --leak-check=no $(CURDIR)/build/'$$t' "$$@"' >build/memcheck/$$t; \
+		chmod +x build/memcheck/$$t; done
+	NS_BUILD=$(CURDIR)/build/memcheck prove -j 2 $(filters:%=tests/%.t)
