@@ -78,6 +78,22 @@ bytes l1 q:b 1 value s
 bytes l1 r:cc 1 value s
 END
 is 'groups of several passes' '1/2 p:aab, 1/2 q:b, 1/2 r:cc' 'fake | rows'
+# The first pass takes q, not p: that leaves two passes of d instead of three.
+reg <<'END'
+bytes memory m:a 1 value s
+bytes l1 p:b 1 value s
+bytes l1 q:bd 1 value s
+bytes l1 s:dd 1 value s
+END
+is 'what the first pass takes besides' '1/1 m:a, 1/1 q:bd, 2/2 p:b, 2/2 s:dd' 'fake | rows'
+# Three ways to pair p, q, r and s; the whole of them takes two passes.
+reg <<'END'
+bytes l1 p:ab 1 value s
+bytes l1 q:bc 1 value s
+bytes l1 r:cd 1 value s
+bytes l1 s:da 1 value s
+END
+is 'no more than all at once' 2 "fake | awk -F '\t' 'NR > 1 { n = \$2 + \$3 - 1 } END { print n }'"
 reg <<'END'
 bytes l1 p:ax 1 value s
 bytes l1 q:bx 1 value s
@@ -161,6 +177,12 @@ ok 'gb10: a set that is too much says so' \
     "! ns-plan -m $platforms/gb10/samples.tsv --chip GB20B --sampling --one-pass 2>err && grep -q 'take 2 passes\|nor any number' err"
 exits 2 'gb10: no counters at the memory' \
     "printf 'quantity\trung\tmetric\ttier\trole\nbytes\tmemory\tdram__bytes_read.sum\t1\tvalue\n' | ns-plan -m - --chip GB20B" 'dram__bytes_read.sum: chip GB20B cannot count it'
+for p in gb10:GB20B gh100:GH100 ga100:GA100 ad10x:AD102 gb100:GB100 gb110:GB110 gb202:GB202; do
+	chip=${p#*:} p=${p%:*}
+	all=$(ns-plan -m "$platforms/$p/metrics.tsv" --chip "$chip" --one-pass 2>&1 | sed -n 's/.* take \([0-9]*\) passes.*/\1/p')
+	is "$p: no more passes than CUPTI takes for all at once" "$all" \
+	    "ns-plan -m $platforms/$p/metrics.tsv --chip $chip | awk -F '\t' 'NR > 1 { n = \$2 + \$3 - 1 } END { print n }'"
+done
 version=$(sed -n 's/^.*\(cupti-[0-9]*\)$/\1/p' gb10 | head -1)
 for p in gb10:GB20B gh100:GH100; do
 	chip=${p#*:} p=${p%:*}

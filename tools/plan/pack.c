@@ -2,10 +2,13 @@
  * pack.c: metrics into groups that take few passes together.
  *
  * What must share a pass opens the first group, which then takes only what is
- * free there.  Each other metric goes where it adds fewest passes, and groups
- * are merged while that saves any.  What fits beside what is CUPTI's to say.
+ * free there: which of them, is tried until all together take no more passes
+ * than CUPTI would without that wish.  Each other metric goes where it adds
+ * fewest passes, and groups are merged while that saves any.  What fits beside
+ * what is CUPTI's to say.
  */
 #include <err.h>
+#include <limits.h>
 
 #include "plan.h"
 
@@ -98,24 +101,93 @@ pack_check(const struct wanted *w, const struct cupti *c)
 			    " by sampling" : "");
 }
 
+/*
+ * The first group, with seed before the others (NULL: none), and what is left.
+ * Returns how many passes both take.
+ */
+static unsigned
+fill(struct group *g, struct group *left, const struct wanted *w,
+    const char **seed, const struct cupti *c)
+{
+	*g = *left = (struct group){ 0 };
+	group_add(g, w->name, w->n_must);
+	g->n_passes = cupti_passes(c, w->name, w->n_must);
+	if (g->n_passes == 0)
+		errx(NS_TROUBLE, "memory, sentinels and time cannot be "
+		    "counted in one run on this chip");
+	if (seed != NULL && together(c, g, seed, 1) == g->n_passes)
+		group_add(g, seed, 1);
+	for (size_t i = w->n_must; i < w->n; i++)
+		if (seed == NULL || *seed != w->name[i])
+			group_add(together(c, g, w->name + i, 1) == g->n_passes ?
+			    g : left, w->name + i, 1);
+		else if (g->name[w->n_must] != *seed)
+			group_add(left, seed, 1);
+	left->n_passes = left->n > 0 ? cupti_passes(c, left->name, left->n) : 0;
+	return left->n > 0 && left->n_passes == 0 ? UINT_MAX :
+	    g->n_passes + left->n_passes;
+}
+
+static void
+first_group(struct group *g, struct group *left, const struct wanted *w,
+    const struct cupti *c)
+{
+	unsigned n = fill(g, left, w, NULL, c);
+	unsigned all = cupti_passes(c, w->name, w->n);
+
+	for (size_t i = w->n_must; i < w->n && n > all; i++) {
+		struct group tried, rest;
+		unsigned m = fill(&tried, &rest, w, w->name + i, c);
+
+		if (m < n) {
+			struct group t = *g, r = *left;
+
+			*g = tried;
+			*left = rest;
+			tried = t;
+			rest = r;
+			n = m;
+		}
+		free(tried.name);
+		free(rest.name);
+	}
+}
+
+static unsigned
+passes_from(const struct plan *p, size_t from)
+{
+	unsigned n = 0;
+
+	for (size_t i = from; i < p->n; i++)
+		n += p->group[i].n_passes;
+	return n;
+}
+
 void
 pack(struct plan *p, const struct wanted *w, const struct cupti *c)
 {
 	size_t first = w->n_must > 0 ? 1 : 0;
+	struct group left = { 0 };
 
 	*p = (struct plan){ .group = xalloc(w->n + 1, sizeof *p->group) };
-	if (first > 0) {
-		group_add(p->group, w->name, w->n_must);
-		p->group->n_passes = cupti_passes(c, w->name, w->n_must);
-		if (p->group->n_passes == 0)
-			errx(NS_TROUBLE, "memory, sentinels and time cannot be "
-			    "counted in one run on this chip");
-		p->n = 1;
+	if (first > 0)
+		first_group(p->group, &left, w, c);
+	else {
+		group_add(&left, w->name, w->n);
+		left.n_passes = cupti_passes(c, w->name, w->n);
 	}
-	for (size_t i = w->n_must; i < w->n; i++)
-		place(p, w->name + i, c);
+	p->n = first;
+	for (size_t i = 0; i < left.n; i++)
+		place(p, left.name + i, c);
 	while (merge(p, first, c))
 		;
+	if (left.n_passes == 0 || left.n_passes >= passes_from(p, first)) {
+		free(left.name);
+		return;
+	}
+	while (p->n > first)		/* one group of all takes fewer */
+		free(p->group[--p->n].name);
+	p->group[p->n++] = left;
 }
 
 void
