@@ -6,8 +6,9 @@
 # A GB10 as ns-probe sees it, a gate that says what it moves, and an ncu that
 # runs it twice and logs what it was asked.  Reads and writes of 1 MiB.
 mkdir bin
-for tool in ns-plan ncu2tsv ns-rollup yaml2kv; do ln -s "$(command -v $tool)" bin; done
+for tool in ncu2tsv ns-rollup yaml2kv; do ln -s "$(command -v $tool)" bin; done
 real=$(command -v ns-calib)
+printf '#!/bin/sh\nexec "%s" --cupti ./none.so "$@"\n' "$(command -v ns-plan)" >bin/ns-plan
 cat >bin/ns-probe <<'END'
 #!/bin/sh
 if [ "${1-}" = --require ]; then cat denied >&2 2>/dev/null && exit 1; exit 0; fi

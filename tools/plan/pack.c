@@ -101,6 +101,13 @@ pack_check(const struct wanted *w, const struct cupti *c)
 			    " by sampling" : "");
 }
 
+static void
+add_if_free(struct group *g, struct group *left, const char **name,
+    const struct cupti *c)
+{
+	group_add(together(c, g, name, 1) == g->n_passes ? g : left, name, 1);
+}
+
 /*
  * The first group, with seed before the others (NULL: none), and what is left.
  * Returns how many passes both take.
@@ -115,17 +122,15 @@ fill(struct group *g, struct group *left, const struct wanted *w,
 	if (g->n_passes == 0)
 		errx(NS_TROUBLE, "memory, sentinels and time cannot be "
 		    "counted in one run on this chip");
-	if (seed != NULL && together(c, g, seed, 1) == g->n_passes)
-		group_add(g, seed, 1);
+	if (seed != NULL)
+		add_if_free(g, left, seed, c);
 	for (size_t i = w->n_must; i < w->n; i++)
-		if (seed == NULL || *seed != w->name[i])
-			group_add(together(c, g, w->name + i, 1) == g->n_passes ?
-			    g : left, w->name + i, 1);
-		else if (g->name[w->n_must] != *seed)
-			group_add(left, seed, 1);
-	left->n_passes = left->n > 0 ? cupti_passes(c, left->name, left->n) : 0;
-	return left->n > 0 && left->n_passes == 0 ? UINT_MAX :
-	    g->n_passes + left->n_passes;
+		if (w->name + i != seed)
+			add_if_free(g, left, w->name + i, c);
+	if (left->n == 0)
+		return g->n_passes;
+	left->n_passes = cupti_passes(c, left->name, left->n);
+	return left->n_passes == 0 ? UINT_MAX : g->n_passes + left->n_passes;
 }
 
 static void
