@@ -14,6 +14,28 @@ LDLIBS   := -Wl,--as-needed -lyaml -ljansson -lcsv -lsqlite3 -lopenblas -ldl -lm
 PREFIX   := /usr/local
 DESTDIR  :=
 
+# CUDA, where nvcc is: NVCC= does without.  Code for a chip runs on later ones
+# of its generation (8.0: 8.6, 8.9; 12.0: 12.1); PTX of the last serves newer.
+NVCC       := $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
+CUDA_ARCHS := 80 90 100 120
+NVCCFLAGS  := -O3 -std=c++17
+ifneq ($(NVCC),)
+cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
+CPPFLAGS += -DNS_CUDA
+nvcompile = $(NVCC) -objtemp -Itools/lib $(NVCCFLAGS) -Xcompiler -fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-ffile-prefix-map=$(CURDIR)=. \
+	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$a,code=sm_$a) \
+	-gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
+cuda_libs := $(firstword $(wildcard $(cuda_home)/lib64/libcudart_static.a \
+	$(cuda_home)/lib/libcudart_static.a) -lcudart_static) -lrt -lpthread
+cuda_archive := build/libcuda.a
+cuda := $(patsubst tools/%,build/%.o,$(wildcard tools/cuda/*.c tools/cuda/*.cu))
+else
+nvcompile :=
+cuda_libs :=
+cuda_archive :=
+cuda :=
+endif
+
 compile := $(CC) $(CPPFLAGS) $(CFLAGS)
 
 lib := $(patsubst tools/%.c,build/%.o,$(wildcard tools/lib/*.c))
@@ -24,10 +46,25 @@ topic = $(patsubst %2tsv,%,$(1:ns-%=%))
 parts = $(patsubst tools/%.c,build/%.o,$(wildcard tools/$(call topic,$1)/*.c))
 
 define link
-build/$1: build/$1.o $(call parts,$1) build/libns.a
-	$$(call quiet,LINK,$$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $$@ $$^ $(LDLIBS)
+build/$1: build/$1.o $(call parts,$1) $(if $(filter $1,$(cuda_tools)),$(cuda_archive)) build/libns.a
+	$$(call quiet,LINK,$$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $$@ $$^ $(if $(filter $1,$(cuda_tools)),$(cuda_libs)) $(LDLIBS)
 endef
+cuda_tools := ns-calib ns-worker
 $(foreach t,$(tools),$(eval $(call link,$t)))
+
+# Objects of tools/cuda keep their suffix in their names: rows.cu.o, load.c.o.
+build/libcuda.a: $(cuda)
+	$(call quiet,AR,$@)rm -f $@ && ar rcsD $@ $^
+
+# The toolkit's own files are no prerequisites: nvcc would name its headers.
+build/cuda/%.cu.o: tools/cuda/%.cu build/flags
+	@mkdir -p $(@D)
+	$(call quiet,NVCC,$@)$(nvcompile) -c -o $@ $<
+	@$(CC) -x c++ -std=c++17 -Itools/lib -isystem $(cuda_home)/include -MM -MP -MT $@ -MF build/cuda/$*.cu.d $<
+
+build/cuda/%.c.o: tools/cuda/%.c build/flags build/deps
+	@mkdir -p $(@D)
+	$(call quiet,CC,$@)$(compile) -isystem $(cuda_home)/include -MMD -MP -c -o $@ $<
 
 build/libns.a: $(lib)
 	$(call quiet,AR,$@)rm -f $@ && ar rcsD $@ $^
@@ -37,7 +74,7 @@ build/%.o: tools/%.c build/flags build/deps
 	$(call quiet,CC,$@)$(compile) -MMD -MP -c -o $@ $<
 
 # Newer only when the compile command is another.
-flags := $(compile) $(LDFLAGS) $(LDLIBS)
+flags := $(compile) $(nvcompile) $(LDFLAGS) $(LDLIBS)
 build/flags: $(if $(call same,$(flags),$(file <build/flags)),,changed/flags)
 	@mkdir -p $(@D)
 	@echo '$(flags)' >$@

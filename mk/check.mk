@@ -11,17 +11,18 @@ accept: all
 sanitize:
 	rm -rf build-sanitize && mkdir build-sanitize
 	git ls-files -z Makefile mk tools | tar -c --null -T - | tar -x -C build-sanitize
-	$(MAKE) -s -C build-sanitize -j2 WERROR=-Werror OPTIMIZE='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+	$(MAKE) -s -C build-sanitize -j2 NVCC= WERROR=-Werror OPTIMIZE='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
 	NS_BUILD=$(CURDIR)/build-sanitize/build prove -j 2 $(filter-out $(unsanitized),$(wildcard tests/*.t))
 # Those that run a tool under valgrind, which cannot run beside ASan.
 unsanitized := tests/make.t
 
+sources = $(wildcard tools/*.c) $(filter-out $(if $(NVCC),,tools/cuda/%),$(wildcard tools/*/*.c))
 lint:
 	shellcheck -x -P tests setup/*.sh mk/*.sh tests/*.t tests/tap.sh .ci/run
 	cppcheck -q --error-exitcode=1 --enable=warning,portability --inline-suppr --std=c11 \
-		--suppress=missingIncludeSystem -D_GNU_SOURCE '-D_Noreturn=__attribute__((noreturn))' -Itools -Itools/lib $(wildcard tools/*.c tools/*/*.c)
+		--suppress=missingIncludeSystem -D_GNU_SOURCE '-D_Noreturn=__attribute__((noreturn))' -Itools -Itools/lib $(sources)
 	mandoc -T lint -W warning docs/man/*.1
-	clang -fsyntax-only $(CPPFLAGS) -std=gnu11 -fopenmp $(WARNINGS) -Werror $(wildcard tools/*.c tools/*/*.c)
+	clang -fsyntax-only $(CPPFLAGS) $(if $(NVCC),-isystem $(cuda_home)/include) -std=gnu11 -fopenmp $(WARNINGS) -Werror $(sources)
 
 # The filters' tests under valgrind's memcheck.  Not the programs that it cannot
 # watch twice (they ask for callgrind) or that would take hours.
