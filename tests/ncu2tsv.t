@@ -35,6 +35,9 @@ is 'a phase for the rest' 'decode.3
 prefill.0
 decode.0
 prefill.0'                'of $in/range.csv -p prefill | cut -d "|" -f 1'
+gate() { sed '1,2p;5!d;s/decode.0/copy/;p;s/nsbench/other/;s/^"2"/"3"/' "$in/range.csv"; }
+is "a gate's kernel, in its own domain" 'copy.9.2
+NA.9.3'                   'gate | ncu2tsv | awk "NR > 1" | cut -f 2,4 | tr "\t" .'
 is 'BOM, CRLF, glued header' 'NA.NA|589.0|unnamed>::saxpy(float, int)|dram__bytes_read.sum|134221568|byte|NA
 NA.NA|589.0|unnamed>::saxpy(float, int)|gpu__time_duration.sum|292928|ns|NA' 'of $in/bom-crlf.csv'
 is 'two runs'             '5.0 5.1 2.5.0 2.6.0'   'of $in/two-runs.csv | cut -d "|" -f 2 | paste -sd " "'

@@ -4,7 +4,8 @@
  * A cell is a thread and the open ranges, outermost first:
  *	575  "nsbench:repeat.0:none:...:none"  "nsbench:decode.2:none:...:none"
  * Six fields follow a range's name, its domain goes before, and in the cells
- * of start/stop ranges an id before that.
+ * of start/stop ranges an id before that.  In domain nsbench the kernels of
+ * ns-calib's gate are phases too.
  */
 #include "ncu.h"
 
@@ -30,9 +31,23 @@ phase_parse(const char *s, struct phase *p)
 	return false;
 }
 
-/* DOMAIN:NAME:six fields as NAME, or NULL if it is not such. */
+static bool
+gate_parse(const char *s, struct phase *p)
+{
+	static const char *const names[] = { "read", "write", "copy", "reread", NULL };
+
+	for (size_t i = 0; names[i] != NULL; i++)
+		if (strcmp(s, names[i]) == 0) {
+			*p = (struct phase){ .has_step = false };
+			snprintf(p->name, sizeof p->name, "%s", s);
+			return true;
+		}
+	return false;
+}
+
+/* DOMAIN:NAME:six fields as NAME, or NULL if it is not such; is it nsbench's? */
 static char *
-range_name(char *entry)
+range_name(char *entry, bool *ours)
 {
 	size_t id = strspn(entry, "0123456789");
 	char *name, *end = entry + strlen(entry);
@@ -41,7 +56,8 @@ range_name(char *entry)
 		entry += id + 1;
 	if ((name = strchr(entry, ':')) == NULL)
 		return NULL;
-	name++;
+	*name++ = '\0';
+	*ours = strcmp(entry, "nsbench") == 0;
 	for (int i = 0; i < TAIL; i++) {
 		*end = '\0';
 		if ((end = strrchr(name, ':')) == NULL)
@@ -53,19 +69,19 @@ range_name(char *entry)
 
 /* Cuts the last range off the cell. */
 static char *
-last_range(char *cell)
+last_range(char *cell, bool *ours)
 {
 	char *close = strrchr(cell, '"'), *open;
 
 	if (close == NULL) {		/* a single one may stand without quotes */
 		open = cell + strspn(cell, " ");
-		return *open != '\0' ? range_name(open) : NULL;
+		return *open != '\0' ? range_name(open, ours) : NULL;
 	}
 	*close = '\0';
 	if ((open = strrchr(cell, '"')) == NULL)
 		return NULL;
 	*open = '\0';
-	return range_name(open + 1);
+	return range_name(open + 1, ours);
 }
 
 /*
@@ -77,13 +93,14 @@ phase_find(char *cell, struct phase *p, const char **innermost)
 {
 	bool quoted = strchr(cell, '"') != NULL;
 	char *name;
+	bool ours;
 
 	do {
-		if ((name = last_range(cell)) == NULL)
+		if ((name = last_range(cell, &ours)) == NULL)
 			continue;
 		if (*innermost == NULL)
 			*innermost = name;
-		if (p->name[0] == '\0')
-			phase_parse(name, p);
+		if (p->name[0] == '\0' && !phase_parse(name, p) && ours)
+			gate_parse(name, p);
 	} while (quoted && strchr(cell, '"') != NULL);
 }
