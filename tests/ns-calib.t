@@ -108,6 +108,38 @@ exits 2 'judge: bad direction' 'sed s/write/up/ expected.tsv >e; ns-calib judge 
 exits 2 'judge: full disk'     'judge hierarchy.tsv >/dev/full' 'No space left'
 exits 2 'judge: two files'     'judge hierarchy.tsv x'       'usage:'
 
+# The gate of an H200, as ncu counted it: DRAM counters are right in every direction.
+gh100=$top/configs/platforms/gh100/metrics.tsv h200=$data/h200-gate
+counted_h200() { cat "$@" | ncu2tsv 2>/dev/null; }
+judge_h200() { ns-rollup -m "$1" 2>/dev/null | ns-calib judge -e "$h200/expected.tsv"; }
+failed_h200() { awk -F '\t' '$9 == "fail" { printf "%s %s %.2f\n", $1, $3, $6 / $5 }'; }
+ok 'H200: all is right'        'counted_h200 $h200/memory.csv $h200/l2.csv | judge_h200 $gh100 >gate.tsv && [ $(grep -c "pass$" gate.tsv) -eq 16 ]'
+ok 'H200: in three passes too' 'counted_h200 $h200/all.csv | judge_h200 $gh100 >gate.tsv && [ $(grep -c "pass$" gate.tsv) -eq 16 ]'
+ok 'H200: one pass'            'counted_h200 $h200/memory.csv $h200/l2.csv $h200/aperture.csv | awk -F "\t" "\$6 ~ /replayer_passes/ { n++; bad += \$7 != 1 } END { exit n != 12 || bad }"'
+# What a GB10 has instead: 1.5 times the reads, none of the writes.
+sed 's/dram__bytes_read/lts__t_sectors_aperture_device_op_read_lookup_miss/
+	s/dram__bytes_write/lts__t_sectors_aperture_device_op_write_lookup_miss/' "$gh100" |
+	awk -F '\t' -v OFS='\t' 'NR == 1 || $2 == "memory" && $7 == "value" { if ($4 ~ /aperture/) $5 = 32; print }' >aperture.tsv
+exits 1 'H200: misses of the device aperture are not bytes' \
+	'counted_h200 $h200/aperture.csv | judge_h200 aperture.tsv' 'gate: kernel read: 3019948160 bytes read at memory, not 2013265920'
+is  'H200: reads 1.5 times, writes not at all' 'read read 1.50
+write write 0.00
+copy read 1.50
+copy write 0.00
+reread read 1.50'              'counted_h200 $h200/aperture.csv | judge_h200 aperture.tsv 2>/dev/null | grep "	memory	" | failed_h200'
+
+# CUDA, where there is none: says what to do.
+if nvidia-smi -L >/dev/null 2>&1; then
+	skip_one 'cuda: no driver' 'there is a GPU: gpu-calib.t'
+elif ns-calib -d cuda canary 2>&1 | grep -q 'without nvcc'; then
+	exits 2 'cuda: built without' 'ns-calib -d cuda gate' 'install the CUDA toolkit'
+else
+	for c in gate ceilings sweep canary; do
+		exits 2 "cuda: $c without a device" 'ns-calib -d cuda $c' 'ns-calib: --device cuda: no '
+	done
+fi
+exits 2 'no such device'       'ns-calib -d tpu gate'          "no device 'tpu': cpu or cuda"
+
 # The rates: that they are there and sane, not what they are.
 positive() { awk -F = -v k="$2" '$1 == k && $2 > 1e6 { ok = 1 } END { exit !ok }' "$1"; }
 ok 'canary'                    'ns-calib canary --seconds 0.01 >c.kv && positive c.kv canary_gemv_bytes_per_s && positive c.kv canary_copy_bytes_per_s'

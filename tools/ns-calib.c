@@ -2,7 +2,8 @@
  * ns-calib: put counters on trial, and measure what this machine reaches.
  *
  * gate      run read, write, copy and reread of known bytes, each a dump of its
- *           own name under callgrind; out: kernel rung direction expected_bytes
+ *           own name under callgrind, or on a GPU an NVTX range;
+ *           out: kernel rung direction expected_bytes
  * judge     hold them against what was measured; in: phase rung read_bytes
  *           write_bytes source
  * ceilings  bandwidth of memory and cache, flop/s: settings
@@ -16,9 +17,10 @@
 
 enum { OPT_LAST_LEVEL = 256, OPT_SECONDS };
 static const struct opt opts[] = {
+	{ 'd', "device", "NAME", "cpu (default) or cuda" },
 	{ 'e', "expected", "FILE", "judge: what gate printed" },
 	{ 't', "tolerance", "RATIO", "judge: allowed error, 0.01 unless given" },
-	{ OPT_LAST_LEVEL, "last-level-bytes", "N", "gate: of the cache, 25165824 unless given" },
+	{ OPT_LAST_LEVEL, "last-level-bytes", "N", "gate: of the simulated cache, 25165824 unless given" },
 	{ OPT_SECONDS, "seconds", "S", "ceilings, sweep, canary: about how long" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -33,16 +35,45 @@ static const struct tool tool = {
 	.opts = opts,
 };
 
+static const struct device {
+	const char *name;
+	void	(*gate)(uint64_t last_level_bytes);
+	void	(*ceilings)(double seconds), (*sweep)(double seconds);
+	void	(*canary)(double seconds);
+} devices[] = {
+	{ "cpu", gate, ceilings, sweep, canary },
+#ifdef NS_CUDA
+	{ "cuda", cuda_gate, cuda_ceilings, cuda_sweep, cuda_canary },
+#endif
+};
+
+static const struct device *
+find_device(const char *name)
+{
+	for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+		if (strcmp(name, devices[i].name) == 0)
+			return &devices[i];
+	if (strcmp(name, "cuda") == 0)
+		errx(NS_TROUBLE, "--device cuda: this ns-calib was built without "
+		    "nvcc: install the CUDA toolkit (nvcc on the PATH or in "
+		    "/usr/local/cuda/bin) and make again");
+	errx(NS_TROUBLE, "--device: no device '%s': cpu or cuda", name);
+}
+
 int
 main(int argc, char *argv[])
 {
 	uint64_t last_level_bytes = 25165824;
 	double tolerance = 0.01, seconds = 0;
 	const char *expected = NULL, *command;
+	const struct device *d = &devices[0];
 	int ch;
 
 	while ((ch = tool_opt(&tool, argc, argv)) != -1)
 		switch (ch) {
+		case 'd':
+			d = find_device(optarg);
+			break;
 		case 'e':
 			expected = optarg;
 			break;
@@ -67,13 +98,13 @@ main(int argc, char *argv[])
 	if (optind < argc)
 		tool_usage(&tool);
 	if (strcmp(command, "gate") == 0)
-		gate(last_level_bytes);
+		d->gate(last_level_bytes);
 	else if (strcmp(command, "ceilings") == 0)
-		ceilings(seconds > 0 ? seconds : 2.5);
+		d->ceilings(seconds > 0 ? seconds : 2.5);
 	else if (strcmp(command, "sweep") == 0)
-		sweep(seconds > 0 ? seconds : 2.5);
+		d->sweep(seconds > 0 ? seconds : 2.5);
 	else if (strcmp(command, "canary") == 0)
-		canary(seconds > 0 ? seconds : 0.5);
+		d->canary(seconds > 0 ? seconds : 0.5);
 	else
 		errx(NS_TROUBLE, "'%s': gate, judge, ceilings, sweep or canary was "
 		    "expected", command);

@@ -50,11 +50,20 @@ struct gemm {
 };
 struct gemm gemm_f32(double seconds);
 
-/* The commands. */
+/* The table of what a gate has to move. */
+void	gate_head(struct out *);
+void	gate_expect(struct out *, const char *kernel, const char *rung,
+	    const char *direction, uint64_t bytes);
+
+/* The commands; those of a GPU are in tools/cuda. */
 void	gate(uint64_t last_level_bytes);
 int	judge(const char *expected, const char *hierarchy, double tolerance);
 void	ceilings(double seconds);
 void	sweep(double seconds);
 void	canary(double seconds);
+void	cuda_gate(uint64_t last_level_bytes);
+void	cuda_ceilings(double seconds);
+void	cuda_sweep(double seconds);
+void	cuda_canary(double seconds);
 
 #endif

@@ -26,37 +26,25 @@ buffer(uint64_t lines)
 	return p;
 }
 
-static void
-expect(struct out *o, const char *kernel, const char *rung,
-    const char *direction, uint64_t bytes)
-{
-	out_text(o, kernel);
-	out_text(o, rung);
-	out_text(o, direction);
-	out_count(o, bytes);
-	out_row(o);
-}
-
 /* A write reads first: the simulated caches allocate on write. */
 static void
 expected(uint64_t bytes, uint64_t warm)
 {
 	struct out o;
 
-	out_open(&o, NULL);
-	out_head(&o, "kernel rung direction expected_bytes");
-	expect(&o, "read", "l2", "read", bytes);
-	expect(&o, "read", "memory", "read", bytes);
-	expect(&o, "read", "memory", "write", 0);
-	expect(&o, "write", "l2", "read", bytes);
-	expect(&o, "write", "memory", "read", bytes);
-	expect(&o, "write", "memory", "write", bytes);
-	expect(&o, "copy", "l2", "read", 2 * bytes);
-	expect(&o, "copy", "memory", "read", 2 * bytes);
-	expect(&o, "copy", "memory", "write", bytes);
-	expect(&o, "reread", "l2", "read", REREADS * warm);
-	expect(&o, "reread", "memory", "read", warm);
-	expect(&o, "reread", "memory", "write", 0);
+	gate_head(&o);
+	gate_expect(&o, "read", "l2", "read", bytes);
+	gate_expect(&o, "read", "memory", "read", bytes);
+	gate_expect(&o, "read", "memory", "write", 0);
+	gate_expect(&o, "write", "l2", "read", bytes);
+	gate_expect(&o, "write", "memory", "read", bytes);
+	gate_expect(&o, "write", "memory", "write", bytes);
+	gate_expect(&o, "copy", "l2", "read", 2 * bytes);
+	gate_expect(&o, "copy", "memory", "read", 2 * bytes);
+	gate_expect(&o, "copy", "memory", "write", bytes);
+	gate_expect(&o, "reread", "l2", "read", REREADS * warm);
+	gate_expect(&o, "reread", "memory", "read", warm);
+	gate_expect(&o, "reread", "memory", "write", 0);
 	out_close(&o);
 }
 
