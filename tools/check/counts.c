@@ -238,7 +238,7 @@ check_missing(struct run *r)
 		    (unsigned long long)l->n_missing,
 		    (unsigned long long)l->n_total, l->rung,
 		    l->n_missing == l->n_total ? "it was not measured" :
-		    "its figures are sums of the rest, and too small");
+		    "its figures are sums of the rest");
 	}
 	if (total == 0)
 		nothing_found(r, "the hierarchy is empty");

@@ -62,8 +62,9 @@ counters_require(enum permission p, const struct gpu *g)
 		warnx("GPU counters are for administrators only "
 		    "(RmProfilingAdminOnly: 1)\n"
 		    "to open them to all, on the host itself, once:\n"
-		    "  echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' "
-		    "| sudo tee /etc/modprobe.d/nvidia-profiling.conf\n"
+		    "  sudo ./setup/allow-counters.sh --apply\n"
+		    "which writes 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' "
+		    "to /etc/modprobe.d/nvidia-profiling.conf;\n"
 		    "then update the initramfs if the module is in it, and reboot\n"
 		    "or, in a container: start it with --cap-add=SYS_ADMIN\n"
 		    "or: run as root");
