@@ -9,7 +9,8 @@ LC_ALL=C
 export PATH LC_ALL
 unset MAKEFLAGS MFLAGS MAKELEVEL	# a test may run make itself
 dir=$(mktemp -d) && cd "$dir" || exit 1
-trap 'rm -rf "$dir"' EXIT
+# shellcheck disable=SC2064 # now: a test may use the name for something else
+trap "rm -rf '$dir'" EXIT
 n=0 failed=0
 
 result() {	# result STATUS NAME
