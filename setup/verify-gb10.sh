@@ -55,12 +55,10 @@ ncu --csv --page raw --print-units base --log-file "$dir/gate.csv" --replay-mode
 # Each pass ran the program: what it expects stands once a pass.
 awk 'NR == 1 || !/^kernel\t/ && !seen[$0]++' "$dir/gate.out" >"$dir/gate.expected.tsv"
 
-# The range of a gate's kernel is its own phase.
-"$build/ncu2tsv" "$dir/gate.csv" >"$dir/counters.all" 2>"$dir/counters.err" || {
+"$build/ncu2tsv" "$dir/gate.csv" >"$dir/counters.tsv" 2>"$dir/counters.err" || {
 	cat "$dir/counters.err" >&2
 	exit 2
 }
-awk -F '\t' -v OFS='\t' 'NR > 1 && $2 == "NA" { $2 = $5 } 1' "$dir/counters.all" >"$dir/counters.tsv"
 "$build/ns-rollup" -m "$p/metrics.tsv" "$dir/counters.tsv" >"$dir/hierarchy.tsv" 2>"$dir/missing"
 "$build/ns-rollup" -m "$p/metrics.tsv" --terms "$dir/counters.tsv" >"$dir/terms.tsv" 2>/dev/null
 "$build/yaml2kv" "$p/platform.yaml" >"$dir/platform.kv"

@@ -21,8 +21,7 @@ is 'the captures have what the registry asks for in tier 1' '' \
 half=$((16780246 / 2))
 range copy $half $half | raw_csv >copy.csv
 ok 'copy: thousands as ncu writes them' "grep -q '\"8,390,123\"' copy.csv"
-# A gate's range is its own phase.
-gate() { ncu2tsv 2>err | awk -F '\t' -v OFS='\t' 'NR > 1 { $2 = $5 } 1' | ns-rollup -m "$gb10/metrics.tsv" 2>err2; }
+gate() { ncu2tsv 2>err | ns-rollup -m "$gb10/metrics.tsv" 2>err2; }
 gate <copy.csv >gate.hierarchy.tsv
 is 'copy: 537.0 MB'         "$((16780246 * 32)) $((half * 32)) $((half * 32)) 0 2" \
     "cells 'bytes read_bytes write_bytes n_missing n_total' 'phase=copy rung=memory' <gate.hierarchy.tsv"
