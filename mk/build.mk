@@ -57,7 +57,7 @@ build/libcuda.a: $(cuda)
 	$(call quiet,AR,$@)rm -f $@ && ar rcsD $@ $^
 
 # The toolkit's own files are no prerequisites: nvcc would name its headers.
-build/cuda/%.cu.o: tools/cuda/%.cu build/flags
+build/cuda/%.cu.o: tools/cuda/%.cu build/nvflags
 	@mkdir -p $(@D)
 	$(call quiet,NVCC,$@)$(nvcompile) -c -o $@ $<
 	@$(CC) -x c++ -std=c++17 -Itools/lib -isystem $(cuda_home)/include -MM -MP -MT $@ -MF build/cuda/$*.cu.d $<
@@ -74,10 +74,13 @@ build/%.o: tools/%.c build/flags build/deps
 	$(call quiet,CC,$@)$(compile) -MMD -MP -c -o $@ $<
 
 # Newer only when the compile command is another.
-flags := $(compile) $(nvcompile) $(LDFLAGS) $(LDLIBS)
+flags := $(compile) $(LDFLAGS) $(LDLIBS)
 build/flags: $(if $(call same,$(flags),$(file <build/flags)),,changed/flags)
 	@mkdir -p $(@D)
 	@echo '$(flags)' >$@
+build/nvflags: $(if $(call same,$(nvcompile),$(file <build/nvflags)),,changed/nvflags)
+	@mkdir -p $(@D)
+	@echo '$(nvcompile)' >$@
 
 # The libraries are there, or one line says what to do.
 headers := yaml.h jansson.h csv.h sqlite3.h cblas.h valgrind/callgrind.h
