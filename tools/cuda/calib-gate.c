@@ -59,7 +59,7 @@ fill(struct gate *t, unsigned quarter, size_t bytes, uint32_t seed)
 	return gpu_sum(&t->g);
 }
 
-/* Dirty lines stay in an L2 for long: much is read before, so that none is left. */
+/* Filled long before they are read: neither the data nor dirty lines are left in the L2. */
 static void
 reads(struct gate *t)
 {
