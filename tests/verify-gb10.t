@@ -21,6 +21,7 @@ cat "$dir/expected"
 END
 cat >bin/ncu <<END
 #!/bin/sh
+if [ "\$1" = --query-metrics ]; then cat "$dir/known"; exit; fi
 printf '%s\n' "\$@" >"$dir/asked"
 while [ "\$1" != --log-file ]; do shift; done
 cp "$dir/capture.csv" "\$2"
@@ -36,6 +37,8 @@ read memory write 0
 write memory read 0
 write memory write 1048576
 END
+awk -F '\t' 'NR == 1 { print "Device NVIDIA GB10" } NR > 1 { sub(/\.sum$/, "", $4); print $4 "   Counter   byte   # of them" }' \
+    "$top/configs/platforms/gb10/metrics.tsv" >known
 capture() { { range read 32768 0; range write 0 "$1"; } | raw_csv >capture.csv; }
 # The script runs in the project's folder; the stand-ins find their files here.
 sed -i "s|denied|$dir/denied|;s|probe.kv|$dir/probe.kv|" bin/ns-probe
@@ -53,6 +56,13 @@ ok 'the form: sentinels'    "grep -qx '| read | lts__t_sectors_aperture_peer_loo
 ok 'the form: witnesses'    "grep -qx '| read | memory | read | lts__d_sectors_fill_sysmem.sum | 1048576 |' form"
 ok 'the form: rungs'        "grep -q '^| read | xbar | 1080576 |' form"
 ok 'the form: nothing missing' 'tail -n 2 form | grep -qx none'
+is 'the form: ncu knows all' 'none none ' "sed -n '/^## 6/,\$p' form | grep -v '\`\|:\|^#\|^\$' | tr '\n' ' '"
+grep -v l1tex2xbar_write_sectors_realtime known >k && mv k known
+ok 'a name that ncu does not know' 'verify >form 2>err'
+ok 'is not asked for'       '! grep -q l1tex2xbar_write_sectors_realtime asked && grep -q lts__d_sectors_fill_sysmem asked'
+ok 'and is in the form'     'grep -qx l1tex__m_l1tex2xbar_write_sectors_realtime.sum form'
+: >known
+ok 'an ncu that lists nothing is asked for all' 'verify >form 2>err && grep -q l1tex2xbar_write_sectors_realtime asked'
 
 capture 16384
 exits 1 'half of the writes: an answer too' 'verify >form'  'gate: 34 metrics in 6 passes'
