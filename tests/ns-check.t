@@ -186,6 +186,9 @@ run; sed -i 's/0.5	8/1.25	8/' run/hierarchy.tsv
 exits 1 'hit ratio'     'ns-check run' 'hit_ratio.l2: fail: prefill: l2 hits 1.25 of its requests'
 run; sed -i '5s/0	8	cg/3	8	cg/' run/hierarchy.tsv
 is 'missing: a row'     '0 3 NA NA warn' "col missing.memory decode '$all'"
+run; awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $at["rung"] == "l2" { $at["n_missing"] = $at["n_total"] } 1' OFS='\t' run/hierarchy.tsv >h && mv h run/hierarchy.tsv
+says 'missing: a rung not asked for' missing.l2 prefill na "nothing at l2 was measured: its counters were not asked for"
+run; sed -i '5s/0	8	cg/3	8	cg/' run/hierarchy.tsv
 says 'missing: said'    missing.memory decode warn '3 of 8 values at memory are missing: its figures are sums of the rest'
 run; sed '1!s/cg$/ncu/' run/steps.tsv >a; sed '1d;s/cg$/nsys/;s/1055/1300/' run/steps.tsv >b; cat a b >run/steps.tsv
 says 'sampled and replayed' sampled prefill pass 'samples show 0 % more memory bytes than replay'

@@ -233,12 +233,16 @@ check_missing(struct run *r)
 		if (l->n_missing == 0)
 			continue;
 		n_bad++;
-		found(r, &f, WARN, "%s: %llu of %llu values at %s are missing: "
-		    "%s; ns-rollup names them", l->phase,
-		    (unsigned long long)l->n_missing,
-		    (unsigned long long)l->n_total, l->rung,
-		    l->n_missing == l->n_total ? "it was not measured" :
-		    "its figures are sums of the rest");
+		if (l->n_missing == l->n_total && strcmp(l->rung, "memory") != 0)
+			found(r, &f, NOT_JUDGED, "%s: nothing at %s was measured: its "
+			    "counters were not asked for", l->phase, l->rung);
+		else
+			found(r, &f, WARN, "%s: %llu of %llu values at %s are "
+			    "missing: %s; ns-rollup names them", l->phase,
+			    (unsigned long long)l->n_missing,
+			    (unsigned long long)l->n_total, l->rung,
+			    l->n_missing == l->n_total ? "it was not measured" :
+			    "its figures are sums of the rest");
 	}
 	if (total == 0)
 		nothing_found(r, "the hierarchy is empty");
