@@ -97,6 +97,8 @@ $R/stages.tsv: $(captures)
 	{ printf 'stage\tdur_ns\n'; cat $(captures:%=%.stage) 2>/dev/null || true; } $(into)
 $R/manifest.kv: $(captures) tools/lib/version.h
 	{ sed -n 's/^#define NS_VERSION "\(.*\)"/nsbench_version=\1/p' tools/lib/version.h; \
+	  [ ! -e $R/model.kv ] || sed -n 's/^fingerprint=/model_fingerprint=/p' $R/model.kv; \
+	  [ ! -e $R/probe.kv ] || sed -n '/^[a-z0-9_]*_version=/{/=NA$$/!p}' $R/probe.kv; \
 	  for f in $(captures:%=%.args); do n=$${f##*/}; n=$${n%.args}; \
 		[ ! -e $$f ] || sed "s/^/$${n//[^a-z0-9]/_}_/" $$f; done; } $(into)
 
