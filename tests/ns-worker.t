@@ -73,7 +73,7 @@ ok 'without a window nothing is hidden' '! cmp -s lprompt.f32 lfirst.f32'
 
 # Tables.
 ns-worker -m qwen3-moe -p 7 -g 3 -B 2 -r 2 -w 1 --routing routing.tsv --footprint footprint.tsv >baseline.tsv
-is 'baseline: the header' 'repeat phase step n_tokens start_ns dur_ns' "head -1 baseline.tsv | tr '\t' ' '"
+is 'baseline: the header' 'repeat phase step n_tokens start_ns dur_ns dev_ns' "head -1 baseline.tsv | tr '\t' ' '"
 is 'baseline: its rows' '0 prefill 0 14,0 decode 0 2,0 decode 1 2,0 decode 2 2,1 prefill 0 14,1 decode 0 2,1 decode 1 2,1 decode 2 2' \
     "tail -n +2 baseline.tsv | cut -f 1-4 | tr '\t\n' ' ,' | sed 's/,\$//'"
 ok 'baseline: times follow one another' "awk -F '\t' 'NR > 1 { if (\$5 < end || \$6 <= 0) exit 1; end = \$5 + \$6 }' baseline.tsv"
@@ -105,7 +105,7 @@ fi
 exits 2 'no model'          'ns-worker'                              'usage:'
 exits 2 'no such model'     'worker nowhere'                         'nowhere'
 exits 2 'operand'           'worker llama x'                         'usage:'
-exits 2 'no CUDA here'      'worker llama -d cuda'                   'built without a CUDA backend'
+exits 2 'no CUDA here' 'CUDA_VISIBLE_DEVICES= ns-worker -m llama -d cuda' '--device cuda: '
 exits 2 'no such device'    'worker llama -d tpu'                    "no backend 'tpu'"
 exits 2 'no prompt'         'worker llama -p 0'                      '--prompt-tokens: at least 1'
 exits 2 'not a count'       'worker llama -g -1'                     "--generate-tokens: not a count: '-1'"

@@ -3,7 +3,7 @@
  * generated token.
  *
  * in   a checkpoint directory
- * out  repeat  phase  step  n_tokens  start_ns  dur_ns
+ * out  repeat  phase  step  n_tokens  start_ns  dur_ns  dev_ns
  */
 #include <err.h>
 #include <inttypes.h>
@@ -36,12 +36,17 @@ static const struct tool tool = {
 	.purpose = "run a model: a prefill, then one step a generated token",
 	.operands = "",
 	.in = "a checkpoint directory",
-	.out = "repeat phase step n_tokens start_ns dur_ns",
+	.out = "repeat phase step n_tokens start_ns dur_ns dev_ns",
 	.example = "ns-worker -m checkpoints/tiny -p 128 -g 32 >baseline.tsv",
 	.opts = opts,
 };
 
-static const struct backend *const backends[] = { &backend_cpu };
+static const struct backend *const backends[] = {
+	&backend_cpu,
+#ifdef NS_CUDA
+	&backend_cuda,
+#endif
+};
 
 struct options {
 	const char *model, *tokens, *footprint, *routing, *logits;
@@ -49,11 +54,11 @@ struct options {
 	const struct backend *backend;
 	struct plan plan;
 	uint64_t repeats, warmup, seed;
-	bool	 prompt_given;
+	bool	 prompt_given, profile;
 };
 
 struct timing {
-	uint64_t repeat, step, start_ns, dur_ns;
+	uint64_t repeat, step, start_ns, dur_ns, dev_ns;
 	bool	 prefill;
 };
 
@@ -80,7 +85,9 @@ find_backend(const char *name)
 			return backends[i];
 	if (strcmp(name, "cuda") == 0)
 		errx(NS_TROUBLE, "--device cuda: this ns-worker was built "
-		    "without a CUDA backend; use --device cpu");
+		    "without nvcc: install the CUDA toolkit (nvcc on the PATH "
+		    "or in /usr/local/cuda/bin), make again; or use "
+		    "--device cpu");
 	errx(NS_TROUBLE, "--device: no backend '%s': cpu or cuda", name);
 }
 
@@ -116,7 +123,7 @@ parse(int argc, char **argv)
 		case 'r': o.repeats = at_least_one("repeats", optarg); break;
 		case 'w': o.warmup = opt_count("warmup", optarg); break;
 		case 's': o.seed = opt_count("seed", optarg); break;
-		case OPT_PROFILE: break;
+		case OPT_PROFILE: o.profile = true; break;
 		case OPT_FOOTPRINT: o.footprint = optarg; break;
 		case OPT_ROUTING: o.routing = optarg; break;
 		case OPT_DUMP_LOGITS: o.logits = optarg; break;
@@ -128,6 +135,8 @@ parse(int argc, char **argv)
 		tool_usage(&tool);
 	o.plan.keep_logits = o.logits != NULL;
 	o.plan.keep_routing = o.routing != NULL;
+	o.plan.watched = o.profile ||
+	    (o.backend->watched != NULL && o.backend->watched());
 	return o;
 }
 
@@ -146,7 +155,7 @@ check_positions(const struct plan *p, const struct arch *a)
 static void
 check_memory(const struct run *r)
 {
-	const uint64_t there = memory_available();
+	const uint64_t there = r->o->backend->available();
 
 	if (there != 0 && r->allocated > there)
 		errx(NS_TROUBLE, "%s needs %" PRIu64 " MiB, %" PRIu64 " of them "
@@ -189,16 +198,39 @@ sample(struct run *r)
 {
 	r->footprint = xgrow(r->footprint, &r->cap_footprint,
 	    r->n_footprint + 1, sizeof *r->footprint);
-	r->footprint[r->n_footprint++] =
-	    footprint_now(r->start_ns, r->allocated);
+	r->footprint[r->n_footprint] = footprint_now(r->start_ns, r->allocated);
+	if (r->o->backend->used != NULL)
+		r->footprint[r->n_footprint].driver = r->o->backend->used();
+	r->n_footprint++;
+}
+
+/* A range for profilers, in every measured repeat; NULL closes the last. */
+static void
+range(const struct run *r, const char *name)
+{
+	if (r->o->backend->range != NULL)
+		r->o->backend->range(name);
+}
+
+static void
+range_step(const struct run *r, const char *what, uint64_t number)
+{
+	char name[40];
+
+	snprintf(name, sizeof name, "%s.%" PRIu64, what, number);
+	range(r, name);
 }
 
 /* One phase step, timed and marked; step counts decodes from 0. */
 static void
-phase(struct run *r, struct timing t, bool mark)
+phase(struct run *r, struct timing t, bool mark, bool measured)
 {
 	const struct backend *b = r->o->backend;
 
+	if (measured && t.prefill)
+		range(r, "prefill");
+	else if (measured)
+		range_step(r, "decode", t.step);
 	if (mark)
 		marks_open();
 	t.start_ns = now_ns();
@@ -209,30 +241,47 @@ phase(struct run *r, struct timing t, bool mark)
 	t.dur_ns = now_ns() - t.start_ns;
 	if (mark)
 		marks_close(t.prefill ? "prefill" : "decode", t.step);
+	if (measured)
+		range(r, NULL);
 	t.start_ns -= r->start_ns;
 	r->timing[r->n_timing++] = t;
 	if (!marks_on())
 		progress(&r->progress, ++r->done);
 }
 
+static void
+device_times(struct run *r)
+{
+	const size_t n = 1 + r->o->plan.generate;
+
+	for (size_t i = 0; r->o->backend->device_ns != NULL && i < n; i++)
+		r->timing[r->n_timing - n + i].dev_ns =
+		    r->o->backend->device_ns(r->engine, i);
+}
+
 /* With a mark, nothing but the phases comes between start and stop. */
 static void
-repeat(struct run *r, uint64_t i, bool mark)
+repeat(struct run *r, uint64_t i, bool measured)
 {
-	const bool between = !mark || !marks_on();
+	const bool mark = measured && i == 0, between = !mark || !marks_on();
 
 	r->timing = xgrow(r->timing, &r->cap_timing,
 	    r->n_timing + r->o->plan.generate + 1, sizeof *r->timing);
 	sample(r);
+	if (measured)
+		range_step(r, "repeat", i);
 	if (mark)
 		marks_start();
-	phase(r, (struct timing){ .repeat = i, .prefill = true }, mark);
+	phase(r, (struct timing){ .repeat = i, .prefill = true }, mark, measured);
 	if (between)
 		sample(r);
 	for (uint64_t s = 0; s < r->o->plan.generate; s++)
-		phase(r, (struct timing){ .repeat = i, .step = s }, mark);
+		phase(r, (struct timing){ .repeat = i, .step = s }, mark, measured);
 	if (mark)
 		marks_stop();
+	if (measured)
+		range(r, NULL);
+	device_times(r);
 	sample(r);
 }
 
@@ -246,8 +295,12 @@ run(struct run *r)
 	for (uint64_t i = 0; i < o->warmup; i++)
 		repeat(r, i, false);
 	r->n_timing = r->n_footprint = 0;
+	if (o->profile && o->backend->profile != NULL)
+		o->backend->profile(true);
 	for (uint64_t i = 0; i < o->repeats; i++)
-		repeat(r, i, i == 0);
+		repeat(r, i, true);
+	if (o->profile && o->backend->profile != NULL)
+		o->backend->profile(false);
 	progress_end(&r->progress);
 }
 
@@ -258,7 +311,7 @@ write_baseline(const struct run *r)
 	struct out out;
 
 	out_open(&out, NULL);
-	out_head(&out, "repeat phase step n_tokens start_ns dur_ns");
+	out_head(&out, "repeat phase step n_tokens start_ns dur_ns dev_ns");
 	for (size_t i = 0; i < r->n_timing; i++) {
 		const struct timing *t = &r->timing[i];
 
@@ -268,6 +321,10 @@ write_baseline(const struct run *r)
 		out_count(&out, p->batch * (t->prefill ? p->prompt : 1));
 		out_count(&out, t->start_ns);
 		out_count(&out, t->dur_ns);
+		if (r->o->backend->device_ns != NULL)
+			out_count(&out, t->dev_ns);
+		else
+			out_na(&out);
 		out_row(&out);
 	}
 	out_close(&out);
@@ -282,10 +339,12 @@ write_footprint(const struct run *r)
 	out_head(&out, "time_ns source used_bytes");
 	for (size_t i = 0; i < r->n_footprint; i++) {
 		const struct footprint *f = &r->footprint[i];
-		const char *source[] = { "allocator", "process", "system" };
-		uint64_t used[] = { f->allocator, f->process, f->system };
+		const char *source[] = { "allocator", "driver", "process", "system" };
+		uint64_t used[] = { f->allocator, f->driver, f->process, f->system };
 
 		for (size_t s = 0; s < sizeof used / sizeof *used; s++) {
+			if (s == 1 && r->o->backend->used == NULL)
+				continue;
 			out_count(&out, f->time_ns);
 			out_text(&out, source[s]);
 			if (used[s] != 0)

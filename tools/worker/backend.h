@@ -12,6 +12,7 @@ struct plan {
 	size_t	 prompt, generate;	/* tokens of each sequence */
 	size_t	 batch;			/* sequences */
 	bool	 keep_logits, keep_routing;
+	bool	 watched;		/* a phase's work is queued and done in its range */
 };
 
 /* Of the last prefill and the decodes after it: row 0 is the prefill's. */
@@ -21,16 +22,24 @@ struct result {
 	const uint32_t *routing;	/* [1 + generate][layer][expert] tokens */
 };
 
+/* What may be NULL is said; bytes of 0 are not known. */
 struct backend {
 	const char *name;
+	uint64_t (*available)(void);		/* bytes for weights and the rest */
 	uint64_t (*need)(const struct model *, const struct plan *); /* bytes */
 	void	*(*open)(const struct model *, const struct plan *);
 	/* Each of these two returns when the device has done its work. */
 	void	 (*prefill)(void *, const uint32_t *token);	/* [prompt][batch] */
 	void	 (*decode)(void *, size_t step);	/* the token that step gave on */
+	/* By the device's clock, once all is done: 0 the prefill, then a step each. */
+	uint64_t (*device_ns)(void *, size_t i);	/* or NULL */
+	uint64_t (*used)(void);			/* bytes, as the driver says; or NULL */
+	bool	 (*watched)(void);		/* does a tool ask for ranges?; or NULL */
+	void	 (*range)(const char *name);	/* NULL closes the last; or NULL */
+	void	 (*profile)(bool on);		/* or NULL */
 	struct result (*result)(void *);
 	void	 (*close)(void *);
 };
-extern const struct backend backend_cpu;
+extern const struct backend backend_cpu, backend_cuda;
 
 #endif

@@ -8,6 +8,7 @@
 #include <omp.h>
 
 #include "cpu.h"
+#include "worker.h"
 
 struct cpu {
 	const struct model *m;
@@ -281,6 +282,7 @@ cpu_close(void *v)
 
 const struct backend backend_cpu = {
 	.name = "cpu",
+	.available = memory_available,
 	.need = cpu_need,
 	.open = cpu_open,
 	.prefill = cpu_prefill,

@@ -15,7 +15,7 @@ uint32_t *tokens_given(const struct plan *, const struct ids *, const char *path
 
 /* Memory at one moment. */
 struct footprint {
-	uint64_t time_ns, allocator, process, system;	/* bytes */
+	uint64_t time_ns, allocator, driver, process, system;	/* bytes; 0: not known */
 };
 struct footprint footprint_now(uint64_t start_ns, uint64_t allocator);
 uint64_t memory_available(void);			/* bytes; 0: not known */

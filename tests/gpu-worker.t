@@ -1,0 +1,83 @@
+#!/bin/sh
+# ns-worker --device cuda against --device cpu: logits of a prefill and after 64
+# decode steps, on synthetic checkpoints of every architecture, small ones and
+# ones wide enough for every kernel.
+. "${0%/*}/tap.sh"
+command -v ns-synth >/dev/null || skip 'ns-synth is not built'
+
+yaml2kv "$top/tests/models/qwen3.yaml" | ns-synth - probe || exit 1
+ns-worker -d cuda -m probe -r 1 -w 0 >probe.tsv 2>probe.err || {
+	grep -q -e 'no device' -e 'without nvcc' probe.err && skip "$(sed 's/ns-worker: //' probe.err)"
+	sed 's/^/# /' probe.err
+	echo "not ok 1 - ns-worker --device cuda runs"
+	echo 1..1
+	exit 1
+}
+
+steps=64 cases=${NS_GPU_CASES:-1x1 17x8 512x1 512x8 17x20}	# prompt x batch
+models=${NS_GPU_MODELS:-llama llama3 mistral mixtral qwen2 qwen3 qwen3-moe}
+# synth NAME YAML DTYPE [SETTING=VALUE...]: a checkpoint, some settings replaced.
+synth() {
+	out=$1 yaml=$top/tests/models/$2.yaml dtype=$3
+	shift 3
+	for s in max_positions=1024 "$@"; do printf '%s: %s\n' "${s%%=*}" "${s#*=}"; done >new
+	{ grep -v -E "^($(cut -d: -f1 new | paste -sd '|')):" "$yaml"; cat new; } |
+	    yaml2kv - | ns-synth --dtype "$dtype" - "$out"
+}
+# row FILE NUMBER ROWS VOCABULARY: of logits, as many as sequences.
+rows() { tail -c +$(($2 * $3 * $4 * 4 + 1)) "$1" | head -c $(($3 * $4 * 4)); }
+# fed FILE LENGTH: what each sequence had been fed when its last logits came.
+fed() { awk -F '\t' -v n="$2" 'NR > 1 && $2 < n { print $4 }' "$1"; }
+
+# near TOLERANCE FLIPS: every sequence of errors is; with FLIPS, half of them, for
+# a router's near ties fall otherwise when a 16-bit word does, and then another
+# expert serves.
+near() {
+	sort -g -k 2 errors | awk -v t="$1" -v flips="$2" '{ e[NR] = $2 }
+		END { exit !(NR > 0 && (flips ? e[int((NR + 1) / 2)] <= t && e[NR] <= 0.5 : e[NR] <= t)) }'
+}
+# same MODEL VOCABULARY TOLERANCE FLIPS: in all cases.
+same() {
+	for c in $cases; do
+		p=${c%x*} b=${c#*x}
+		all=$((p + steps))
+		ns-worker -d cuda -m "$1" -p "$p" -g "$steps" -B "$b" -r 1 -w 0 --dump-logits got.f32 \
+		    --dump-tokens got.tsv >/dev/null || return 1
+		fed got.tsv "$p" >first && fed got.tsv "$all" >last
+		ns-worker -m "$1" -p "$p" -g 0 -B "$b" --tokens first -r 1 -w 0 --dump-logits first.f32 >/dev/null &&
+		ns-worker -m "$1" -p "$all" -g 0 -B "$b" --tokens last -r 1 -w 0 --dump-logits last.f32 >/dev/null || return 1
+		rows got.f32 0 "$b" "$2" >a && rows got.f32 "$steps" "$b" "$2" >z
+		{ "$top/tests/compare-logits" "$2" first.f32 a "$3" || [ $? -eq 1 ]; } >errors &&
+		    { "$top/tests/compare-logits" "$2" last.f32 z "$3" || [ $? -eq 1 ]; } >>errors || return 1
+		worst=$(sort -g -k 2 errors | tail -n 1 | cut -f 2)
+		near "$3" "$4" || { echo "prompt $p, batch $b:"; cat errors; return 1; }
+		echo "prompt $p, batch $b: at most $worst"
+		echo "# $model $1, prompt $p, batch $b: relative error at most $worst" >&3
+	done
+}
+exec 3>&1
+for model in $models; do
+	window=0
+	[ "$model" = mistral ] && window=100
+	for dtype in f32 bf16 f16; do
+		case $dtype in f32) tolerance=1e-4 ;; *) tolerance=2e-2 ;; esac
+		case $model-$dtype in *-f32) flips=0 ;; *moe-* | mixtral-*) flips=1 ;; *) flips=0 ;; esac
+		synth "m-$dtype" "$model" "$dtype"
+		ok "$model, $dtype: within $tolerance" "same m-$dtype 320 $tolerance $flips"
+		synth "w64-$dtype" "$model" "$dtype" hidden_size=256 n_heads=14 n_kv_heads=2 head_dim=64 ffn_size=712 vocab_size=1001 "sliding_window=$window"
+		ok "$model, $dtype, heads of 64: within $tolerance" "same w64-$dtype 1001 $tolerance $flips"
+	done
+	synth w128 "$model" bf16 hidden_size=512 n_heads=8 n_kv_heads=4 head_dim=128 ffn_size=1000 vocab_size=1000 "sliding_window=$window"
+	ok "$model, bf16, heads of 128: within 2e-2" "same w128 1000 2e-2 $flips"
+done
+
+# The same seed, the same tokens; the tables.
+ns-worker -d cuda -m w128 -p 40 -g 20 -B 3 -r 2 -w 1 --dump-tokens a.tsv --dump-logits a.f32 --footprint f.tsv --routing r.tsv >b.tsv
+ns-worker -d cuda -m w128 -p 40 -g 20 -B 3 -r 1 -w 0 --profile --dump-tokens b --dump-logits b.f32 >/dev/null
+ok 'same seed, same tokens, to the bit' 'cmp a.tsv b && cmp a.f32 b.f32'
+ok 'baseline: a device time in every row' "awk -F '\t' 'NR > 1 && !(\$7 > 0) { exit 1 } END { exit NR != 43 }' b.tsv"
+is 'footprint: its sources' '6 allocator 6 driver 6 process 6 system' 'tail -n +2 f.tsv | cut -f 2 | sort | uniq -c | xargs'
+synth moe mixtral bf16
+ns-worker -d cuda -m moe -p 17 -g 5 -B 2 -r 1 -w 0 --routing gpu.tsv >/dev/null
+ok 'routing: every token served' "awk -F '\t' 'NR > 1 { n[\$1 \$2 \$3] += \$5 } END { for (i in n) { k++; if (n[i] != (i ~ /prefill/ ? 68 : 4)) exit 1 } exit k != 12 }' gpu.tsv"
+done_testing

@@ -1,0 +1,414 @@
+/*
+ * decode.cu: attention of one new row a sequence.  A block has the query heads
+ * that share a key head, and a span of positions; keys and values go from the
+ * cache straight into the fragments of a tensor core.  The block whose span
+ * has the newest position puts it into the cache; the last block of a key head
+ * to end adds up the spans.
+ */
+#include "common.cuh"
+
+enum { WARPS = 8, GROUP = 8, STEP = 16 * WARPS };
+
+struct mine {
+	size_t	 seq, kv, base;		/* base: of the head's cache, in words */
+	uint32_t group, position, first, end;
+};
+
+D_INLINE struct mine
+find(const struct heads &h, const struct split &s)
+{
+	const size_t seq = blockIdx.z, kv = blockIdx.y;
+	const uint32_t position = h.place[seq].position, all = position + 1;
+	const uint32_t begin = h.window != 0 && all > h.window ? all - h.window : 0;
+	const uint32_t each = ((all - begin + s.n_splits - 1) / s.n_splits + 15) / 16 * 16;
+
+	return (struct mine){ seq, kv, (seq * h.kv_heads + kv) * h.n_positions * h.dim,
+	    h.heads / h.kv_heads, position, min(begin + blockIdx.x * each, all),
+	    min(begin + (blockIdx.x + 1) * each, all) };
+}
+
+/* The part of the span that is in the cache already: on its way to L2. */
+template <class T> D_INLINE void
+ahead(const struct heads &h, const struct mine &m)
+{
+	const size_t line = 128 / sizeof(T);
+	const uint32_t end = min(min(m.end, m.position), m.first + 2 * STEP);
+
+	for (size_t i = m.first * (size_t)h.dim + threadIdx.x * line;
+	    i < end * (size_t)h.dim; i += blockDim.x * line) {
+		asm volatile("prefetch.global.L2 [%0];" :: "l"((const T *)h.k + m.base + i));
+		asm volatile("prefetch.global.L2 [%0];" :: "l"((const T *)h.v + m.base + i));
+	}
+}
+
+/*
+ * A lane has the elements l, l + 32, ... of a head's first half, and those they
+ * turn with: what turns them is there before they are.
+ */
+template <int D> struct turn {
+	float	 cos[D / 64], sin[D / 64], norm[D / 32], bias[D / 32];
+};
+
+template <int D> D_INLINE void
+find_turn(struct turn<D> *t, const struct heads &h, const struct mine &m,
+    unsigned head, int lane)
+{
+	const float *norm = head < h.heads ? h.q_norm : h.k_norm;
+
+#pragma unroll
+	for (int i = 0; i < D / 64; i++) {
+		const int at = lane + i * 32;
+
+		t->cos[i] = h.cos[(size_t)m.position * (D / 2) + at];
+		t->sin[i] = h.sin[(size_t)m.position * (D / 2) + at];
+#pragma unroll
+		for (int r = 0; r < 2; r++) {
+			t->norm[2 * i + r] = norm != NULL ? norm[at + r * D / 2] : 1;
+			t->bias[2 * i + r] = h.bias != NULL ?
+			    h.bias[head * D + at + r * D / 2] : 0;
+		}
+	}
+}
+
+/* Of queries and keys; a value only gets its bias. */
+template <int D> D_INLINE void
+turn_head(float v[D / 32], const struct turn<D> &t, const struct heads &h,
+    bool normed, bool turned)
+{
+	float unit = 0;
+
+#pragma unroll
+	for (int i = 0; i < D / 32; i++) {
+		v[i] += t.bias[i];
+		unit += v[i] * v[i];
+	}
+	if (!turned)
+		return;
+	unit = normed ? 1 / sqrtf(warp_sum(unit) / (float)D + h.eps) : 1;
+#pragma unroll
+	for (int i = 0; i < D / 64; i++) {
+		const float a = t.norm[2 * i] * (v[2 * i] * unit);
+		const float b = t.norm[2 * i + 1] * (v[2 * i + 1] * unit);
+
+		v[2 * i] = a * t.cos[i] - b * t.sin[i];
+		v[2 * i + 1] = b * t.cos[i] + a * t.sin[i];
+	}
+}
+
+/* Which of the group's queries, then key, then value, is n; as a head of qkv. */
+D_INLINE unsigned
+head_of(const struct heads &h, const struct mine &m, unsigned n)
+{
+	return n < m.group ? m.kv * m.group + n :
+	    h.heads + (n - m.group) * h.kv_heads + m.kv;
+}
+
+/* Queries, the newest key and the newest value, as words in shared memory. */
+template <class T, int D> D_INLINE void
+prepare(T *qs, const struct heads &h, const struct mine &m, const float *qkv,
+    const struct turn<D> t[2], int warp, int lane)
+{
+	const bool newest = m.position >= m.first && m.position < m.end;
+	float v[2][D / 32];
+
+#pragma unroll
+	for (int n = 0; n < 2; n++)
+#pragma unroll
+		for (int i = 0; i < D / 32; i++)
+			if (warp + n * WARPS < m.group + 2)
+				v[n][i] = __ldcg(qkv + (m.seq * (h.heads + 2 * h.kv_heads) +
+				    head_of(h, m, warp + n * WARPS)) * D + lane + i / 2 * 32 +
+				    i % 2 * D / 2);
+#pragma unroll
+	for (int n = 0; n < 2; n++) {
+		const unsigned i = warp + n * WARPS;
+		T *cache = (T *)(i == m.group ? h.k : h.v) + m.base +
+		    (size_t)m.position * D;
+
+		if (i >= m.group + 2)
+			break;
+		turn_head<D>(v[n], t[n], h, (i < m.group ? h.q_norm : h.k_norm) != NULL,
+		    i <= m.group);
+#pragma unroll
+		for (int j = 0; j < D / 32; j++) {
+			const int at = lane + j / 2 * 32 + j % 2 * D / 2;
+			const T word = from_float<T>(v[n][j]);
+
+			qs[i * D + at] = word;
+			if (i >= m.group && newest)
+				cache[at] = word;
+		}
+	}
+}
+
+/* What a warp knows: the sums of its positions. */
+template <int D> struct sums {
+	float	 o[D / 8][2];		/* head lane / 4 */
+	float	 top[2], sum[2];	/* heads 2t and 2t + 1, t = lane % 4 */
+};
+
+/* Keys and values of 16 positions, as a lane's share of fragments. */
+template <int D> struct block {
+	uint4	 k[D / 32][2], v[D / 64][4];
+};
+
+/* From position j on; what is not in the cache is of no account. */
+template <class T, int D> D_INLINE void
+fetch(struct block<D> *b, const struct heads &h, const struct mine &m, uint32_t j, int lane)
+{
+	const int g = lane / 4, t = lane % 4;
+	const uint32_t last = max(min(m.end, m.position), 1u) - 1;
+	const T *k = (const T *)h.k + m.base + t * 8, *v = (const T *)h.v + m.base + g * 8;
+
+#pragma unroll
+	for (int i = 0; i < D / 32; i++) {
+		b->k[i][0] = __ldcg((const uint4 *)(k + (size_t)min(j + g, last) * D + i * 32));
+		b->k[i][1] = __ldcg((const uint4 *)(k + (size_t)min(j + g + 8, last) * D + i * 32));
+	}
+#pragma unroll
+	for (int i = 0; i < D / 64; i++)
+#pragma unroll
+		for (int r = 0; r < 4; r++)
+			b->v[i][r] = __ldcg((const uint4 *)(v +
+			    (size_t)min(j + t * 4 + r, last) * D + i * 64));
+}
+
+/* The newest position, and those after it, which count for nothing. */
+template <class T, int D> D_INLINE void
+put_newest(struct block<D> *b, const T *key, const T *value, uint32_t j,
+    uint32_t position, int lane)
+{
+	const int g = lane / 4, t = lane % 4;
+
+#pragma unroll
+	for (int i = 0; i < D / 32; i++)
+#pragma unroll
+		for (int r = 0; r < 2; r++)
+			if (j + g + r * 8 >= position)
+				b->k[i][r] = *(const uint4 *)(key + i * 32 + t * 8);
+#pragma unroll
+	for (int i = 0; i < D / 64; i++)
+#pragma unroll
+		for (int r = 0; r < 4; r++)
+			if (j + t * 4 + r >= position)
+				b->v[i][r] = *(const uint4 *)(value + i * 64 + g * 8);
+}
+
+/* Scores of 16 positions against the queries, softened; their values added. */
+template <class T, int D> D_INLINE void
+look(struct sums<D> *a, const struct block<D> &b, const uint4 q[D / 32], T *ps,
+    uint32_t j, uint32_t end, int lane)
+{
+	const int g = lane / 4, t = lane % 4;
+	const float scale = 1.44269504f / sqrtf((float)D);
+	float s[4] = {}, none[4][2] = {}, was[2], of_g;
+
+#pragma unroll
+	for (int i = 0; i < D / 32; i++) {
+		const uint4 u = b.k[i][0], l = b.k[i][1];
+		const uint32_t first[4] = { u.x, l.x, u.y, l.y };
+		const uint32_t second[4] = { u.z, l.z, u.w, l.w };
+
+		mma<T>(s, first, q[i].x, q[i].y);
+		mma<T>(s, second, q[i].z, q[i].w);
+	}
+#pragma unroll
+	for (int e = 0; e < 2; e++) {
+		float x = j + g < end ? s[e] * scale : -INFINITY;
+		float y = j + g + 8 < end ? s[2 + e] * scale : -INFINITY;
+		float best = fmaxf(a->top[e], fmaxf(x, y));
+
+		best = fmaxf(best, __shfl_xor_sync(~0u, best, 4));
+		best = fmaxf(best, __shfl_xor_sync(~0u, best, 8));
+		best = fmaxf(best, __shfl_xor_sync(~0u, best, 16));
+		was[e] = exp2f(a->top[e] - best);
+		a->top[e] = best;
+		x = exp2f(x - best);
+		y = exp2f(y - best);
+		a->sum[e] = a->sum[e] * was[e] + x + y;
+		ps[(2 * t + e) * 20 + g] = from_float<T>(x);
+		ps[(2 * t + e) * 20 + g + 8] = from_float<T>(y);
+	}
+	__syncwarp();
+	const uint2 p = *(const uint2 *)(ps + g * 20 + t * 4);
+	const uint32_t pf[4] = { p.x, 0, p.y, 0 };
+
+	was[0] = __shfl_sync(~0u, was[0], g / 2);
+	was[1] = __shfl_sync(~0u, was[1], g / 2);
+	of_g = g % 2 ? was[1] : was[0];
+#pragma unroll
+	for (int i = 0; i < D / 8; i++) {
+		const int w = i % 8 / 2, pick = i % 2 ? 0x7632 : 0x5410;
+		const uint4 *r = b.v[i / 8];
+		const uint32_t b0 = __byte_perm(((const uint32_t *)&r[0])[w],
+		    ((const uint32_t *)&r[1])[w], pick);
+		const uint32_t b1 = __byte_perm(((const uint32_t *)&r[2])[w],
+		    ((const uint32_t *)&r[3])[w], pick);
+
+		float c[4] = { a->o[i][0] * of_g, a->o[i][1] * of_g, none[i % 4][0],
+		    none[i % 4][1] };
+
+		mma<T>(c, pf, b0, b1);
+		a->o[i][0] = c[0];
+		a->o[i][1] = c[1];
+		none[i % 4][0] = c[2];
+		none[i % 4][1] = c[3];
+	}
+	__syncwarp();
+}
+
+/* The warp's positions; the first of them have been fetched, without the newest. */
+template <class T, int D> D_INLINE void
+look_all(struct sums<D> *a, struct block<D> *b, const struct heads &h,
+    const struct mine &m, const T *qs, T *ps, int warp, int lane)
+{
+	const int g = lane / 4, t = lane % 4;
+	uint4 q[D / 32];
+
+#pragma unroll
+	for (int i = 0; i < D / 32; i++)
+		q[i] = g < (int)m.group ? *(const uint4 *)(qs + g * D + i * 32 + t * 8) :
+		    make_uint4(0, 0, 0, 0);
+	for (uint32_t j = m.first + warp * 16; j < m.end; j += STEP) {
+		if (j >= m.first + STEP)
+			fetch<T, D>(b, h, m, j, lane);
+		if (j + 16 > m.position)
+			put_newest<T, D>(b, qs + m.group * D, qs + (m.group + 1) * D, j,
+			    m.position, lane);
+		look<T, D>(a, *b, q, ps, j, m.end, lane);
+	}
+#pragma unroll
+	for (int e = 0; e < 2; e++)
+		for (int d = 4; d < 32; d *= 2)
+			a->sum[e] += __shfl_xor_sync(~0u, a->sum[e], d);
+}
+
+/* The weighted mean of n results, each dim values, then their top and sum. */
+template <int D, bool GLOBAL> D_INLINE float
+merge(const float *part, size_t stride, int n, int dim, float *top, float *sum)
+{
+	float best = -INFINITY, all = 0, out = 0;
+
+	for (int i = 0; i < n; i++) {
+		const float *p = part + i * stride + D;
+
+		best = fmaxf(best, GLOBAL ? __ldcg(p) : *p);
+	}
+	for (int i = 0; i < n; i++) {
+		const float *p = part + i * stride;
+		float x = GLOBAL ? __ldcg(p + D) : p[D], w = exp2f(x - best);
+
+		if (x == -INFINITY)
+			continue;
+		all += w * (GLOBAL ? __ldcg(p + D + 1) : p[D + 1]);
+		out += w * (GLOBAL ? __ldcg(p + dim) : p[dim]);
+	}
+	*top = best;
+	*sum = all;
+	return out;
+}
+
+template <class T, int D> __global__ void __launch_bounds__(WARPS * 32)
+decode(struct heads h, struct split split, const float *qkv, T *out)
+{
+	extern __shared__ __align__(16) unsigned char smem[];
+	float *part = (float *)smem;		/* [warp][GROUP][D + 2] */
+	T *qs = (T *)(part + WARPS * GROUP * (D + 2));		/* [group + 2][D] */
+	T *ps = qs + (GROUP + 2) * D;			/* [warp][GROUP][20] */
+	const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	const struct mine m = find(h, split);
+	const size_t head = m.seq * h.kv_heads + m.kv, each = m.group * (D + 2);
+	float *mine = split.part + head * split.n_splits * each;
+	struct sums<D> a = {};
+	struct block<D> b;
+	struct turn<D> turns[2];
+	__shared__ bool last;
+
+	let_next_start();
+	fetch<T, D>(&b, h, m, m.first + warp * 16, lane);
+#pragma unroll
+	for (int n = 0; n < 2; n++)
+		if (warp + n * WARPS < m.group + 2)
+			find_turn<D>(&turns[n], h, m, head_of(h, m, warp + n * WARPS), lane);
+	ahead<T>(h, m);
+	wait_for_last();
+	prepare<T, D>(qs, h, m, qkv, turns, warp, lane);
+	__syncthreads();
+	a.top[0] = a.top[1] = -INFINITY;
+	look_all<T, D>(&a, &b, h, m, qs, ps + warp * GROUP * 20, warp, lane);
+	float *to = part + warp * GROUP * (D + 2);
+#pragma unroll
+	for (int i = 0; i < D / 8; i++)
+		for (int e = 0; e < 2; e++)
+			to[lane / 4 * (D + 2) + i / 8 * 64 + (lane % 4 * 2 + e) * 8 + i % 8] =
+			    a.o[i][e];
+	for (int e = 0; lane < 4 && e < 2; e++) {
+		to[(lane * 2 + e) * (D + 2) + D] = a.top[e];
+		to[(lane * 2 + e) * (D + 2) + D + 1] = a.sum[e];
+	}
+	__syncthreads();
+	for (int i = threadIdx.x; i < m.group * D; i += WARPS * 32) {
+		const int g = i / D, d = i % D;
+		float top, sum, v = merge<D, false>(part + g * (D + 2), GROUP * (D + 2),
+		    WARPS, d, &top, &sum);
+		float *p = mine + blockIdx.x * each + g * (D + 2);
+
+		if (split.n_splits == 1) {
+			out[(m.seq * h.heads + m.kv * m.group + g) * D + d] =
+			    from_float<T>(v / sum);
+			continue;
+		}
+		p[d] = v;
+		if (d == 0) {
+			p[D] = top;
+			p[D + 1] = sum;
+		}
+	}
+	if (split.n_splits == 1)
+		return;
+	__threadfence();
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		last = atomicAdd(split.arrived + head, 1) == split.n_splits - 1;
+		if (last)
+			split.arrived[head] = 0;
+		__threadfence();
+	}
+	__syncthreads();
+	for (int i = threadIdx.x; last && i < m.group * D; i += WARPS * 32) {
+		float top, sum, v = merge<D, true>(mine + i / D * (D + 2), each,
+		    split.n_splits, i % D, &top, &sum);
+
+		out[(m.seq * h.heads + m.kv * m.group) * D + i] = from_float<T>(v / sum);
+	}
+}
+
+template <class T, int D> static void
+launch_decode(const struct queue *q, const struct heads *h, const struct split *s,
+    const float *qkv, void *out)
+{
+	const unsigned shared = WARPS * GROUP * (D + 2) * 4 + (GROUP + 2) * D * 2 +
+	    WARPS * GROUP * 20 * 2;
+
+	cudaFuncSetAttribute(decode<T, D>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+	    shared);
+	launch(q, decode<T, D>, dim3(s->n_splits, h->kv_heads, h->batch), WARPS * 32,
+	    shared, *h, *s, qkv, (T *)out);
+}
+
+bool
+cu_decode_can(enum word word, const struct heads *h)
+{
+	return word != WORD_F32 && (h->dim == 64 || h->dim == 128) &&
+	    h->heads / h->kv_heads <= GROUP;
+}
+
+void
+cu_decode(const struct queue *q, enum word word, const struct heads *h,
+    const struct split *s, const float *qkv, void *out)
+{
+	if (h->dim == 64)
+		BY_SHORT_WORD(word, (launch_decode<T, 64>(q, h, s, qkv, out)));
+	else
+		BY_SHORT_WORD(word, (launch_decode<T, 128>(q, h, s, qkv, out)));
+}

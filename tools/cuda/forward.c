@@ -1,0 +1,204 @@
+/* forward.c: the kernels of a prefill and of a decode step, in order. */
+#include "engine.h"
+
+static void
+gemm(struct engine *e, const struct gemm *g)
+{
+	if (!blas_gemm(e->blas, e->queue.stream, e->weights.word, g))
+		cu_gemm(&e->queue, e->weights.word, g);
+}
+
+static void
+through(struct engine *e, const struct matrix *w, const void *x, void *out,
+    enum gemm_out to, size_t rows)
+{
+	gemm(e, &(struct gemm){ .x = x, .w = w->w, .out = out, .m = rows,
+	    .n = w->rows, .k = w->cols, .to = to });
+}
+
+static struct heads
+heads(const struct engine *e, size_t l)
+{
+	const struct model *m = e->m;
+	const struct device_layer *w = &e->weights.layer[l];
+	const size_t one = e->plan.batch * m->kv_size * e->n_positions *
+	    e->weights.word_bytes;
+
+	return (struct heads){ .k = (char *)e->kv + 2 * l * one,
+	    .v = (char *)e->kv + (2 * l + 1) * one, .bias = w->qkv_bias,
+	    .q_norm = w->q_norm, .k_norm = w->k_norm, .cos = e->cos, .sin = e->sin,
+	    .place = e->finish.place, .eps = (float)m->arch->norm_eps,
+	    .heads = (uint32_t)m->heads, .kv_heads = (uint32_t)m->kv_heads,
+	    .dim = (uint32_t)m->head_dim, .window = (uint32_t)arch_window(m->arch, l),
+	    .n_positions = (uint32_t)e->n_positions, .batch = (uint32_t)e->plan.batch };
+}
+
+static void
+norm(struct engine *e, const float *x, const float *weight, size_t rows)
+{
+	cu_norm(&e->queue, e->weights.word, e->xn, x, weight,
+	    (float)e->m->arch->norm_eps, e->m->hidden, rows);
+}
+
+/* x += attention(norm x): rows of any number. */
+static void
+attend(struct engine *e, size_t l, uint32_t first, size_t rows)
+{
+	const struct device_layer *w = &e->weights.layer[l];
+	const enum word word = e->weights.word;
+	const struct queue *q = &e->queue;
+	const struct heads h = heads(e, l);
+
+	norm(e, e->x, w->attn_norm, rows);
+	if (first == AT_PLACE && cu_decode_can(word, &h)) {
+		through(e, &w->qkv, e->xn, e->qkv, OUT_F32, rows);
+		cu_decode(q, word, &h, &e->split, e->qkv, e->context);
+	} else {
+		through(e, &w->qkv, e->xn, e->qkv, OUT_WORD, rows);
+		cu_rope(q, word, &h, e->qkv, e->q, first, rows);
+		if (first != AT_PLACE && cu_flash_can(word, &h))
+			cu_flash(q, word, &h, e->q, e->context, first, rows);
+		else
+			cu_attention(q, word, &h, e->q, e->context, first, rows);
+	}
+	gemm(e, &(struct gemm){ .x = e->context, .w = w->o.w, .out = e->x,
+	    .bias = w->o_bias, .m = rows, .n = w->o.rows, .k = w->o.cols,
+	    .to = OUT_ADD });
+}
+
+/* x += the experts' sum of xn */
+static void
+mix(struct engine *e, size_t l, size_t rows, bool add)
+{
+	const struct device_layer *w = &e->weights.layer[l];
+	const size_t pairs = rows * e->m->top, ffn = w->down.cols;
+	const enum word word = e->weights.word;
+	struct route r = e->route;
+	struct gemm g = { .x = e->xn, .w = w->gate_up.w, .out = e->gate_up,
+	    .m = pairs, .n = w->gate_up.rows, .k = w->gate_up.cols,
+	    .offset = r.offset, .from = r.from, .groups = e->m->experts };
+
+	r.rows = rows;
+	r.layer = l;
+	r.add = add;
+	through(e, &w->router, e->xn, (void *)(uintptr_t)r.score, OUT_F32, rows);
+	cu_route(&e->queue, &r);
+	gemm(e, &g);
+	cu_silu(&e->queue, word, e->act, e->gate_up, ffn, pairs);
+	g = (struct gemm){ .x = e->act, .w = w->down.w, .out = e->y, .m = pairs,
+	    .n = w->down.rows, .k = ffn, .to = OUT_F32, .offset = r.offset,
+	    .groups = e->m->experts };
+	gemm(e, &g);
+	cu_gather(&e->queue, e->x, e->y, &r, e->m->hidden);
+}
+
+/* x += ffn(norm x) */
+static void
+feed(struct engine *e, size_t l, size_t rows, bool add)
+{
+	const struct device_layer *w = &e->weights.layer[l];
+
+	norm(e, e->x, w->ffn_norm, rows);
+	if (w->router.w != NULL) {
+		mix(e, l, rows, add);
+		return;
+	}
+	through(e, &w->gate_up, e->xn, e->gate_up, OUT_WORD, rows);
+	cu_silu(&e->queue, e->weights.word, e->act, e->gate_up, w->down.cols, rows);
+	through(e, &w->down, e->act, e->x, OUT_ADD, rows);
+}
+
+/* The next tokens out of the last rows of x. */
+static void
+choose(struct engine *e, const float *last)
+{
+	norm(e, last, e->weights.final_norm, e->plan.batch);
+	through(e, &e->weights.lm_head, e->xn, (void *)(uintptr_t)e->finish.logits,
+	    OUT_F32, e->plan.batch);
+	cu_best(&e->queue, &e->finish);
+	cu_finish(&e->queue, e->weights.word, &e->finish);
+}
+
+void
+forward_prefill(struct engine *e)
+{
+	const size_t batch = e->plan.batch, prompt = e->plan.prompt;
+	size_t rows = 0;
+
+	cu_place(&e->queue, e->finish.place, batch, (uint32_t)prompt - 1, 0);
+	for (size_t first = 0; first < prompt; first += e->chunk) {
+		rows = batch * (prompt - first < e->chunk ? prompt - first : e->chunk);
+		cu_embed(&e->queue, e->weights.word, e->x, e->weights.embed.w,
+		    e->prompt + first * batch, e->m->hidden, rows);
+		for (size_t l = 0; l < e->m->n_layers; l++) {
+			attend(e, l, (uint32_t)first, rows);
+			feed(e, l, rows, first > 0);
+		}
+	}
+	choose(e, e->x + (rows - batch) * e->m->hidden);
+}
+
+/* A product of the streaming kernels; norm, if given, is of x. */
+static void
+stream(struct engine *e, const struct matrix *w, const float *norm_weight,
+    struct gemv g)
+{
+	/* Unscaled, h may be more than an F16 holds. */
+	const bool fused = e->weights.word == WORD_BF16;
+
+	g.w = w->w;
+	g.cols = (uint32_t)w->cols;
+	g.rows = (uint32_t)(g.to == GEMV_SILU ? w->rows / 2 : w->rows);
+	g.eps = (float)e->m->arch->norm_eps;
+	if (norm_weight != NULL && fused) {
+		g.h = e->x;
+		g.norm = norm_weight;
+	} else if (norm_weight != NULL) {
+		norm(e, e->x, norm_weight, e->plan.batch);
+		g.x = e->xn;
+	}
+	cu_gemv(&e->queue, e->weights.word, &g);
+}
+
+static void
+stream_layer(struct engine *e, size_t l)
+{
+	const struct device_layer *w = &e->weights.layer[l];
+	const struct heads h = heads(e, l);
+
+	stream(e, &w->qkv, w->attn_norm, (struct gemv){ .out = e->qkv, .to = GEMV_F32 });
+	cu_decode(&e->queue, e->weights.word, &h, &e->split, e->qkv, e->context);
+	stream(e, &w->o, NULL, (struct gemv){ .x = e->context, .out = e->x,
+	    .bias = w->o_bias, .to = GEMV_ADD });
+	if (w->router.w != NULL) {
+		norm(e, e->x, w->ffn_norm, e->plan.batch);
+		mix(e, l, e->plan.batch, false);
+		return;
+	}
+	stream(e, &w->gate_up, w->ffn_norm, (struct gemv){ .out = e->act,
+	    .to = GEMV_SILU });
+	stream(e, &w->down, NULL, (struct gemv){ .x = e->act, .out = e->x,
+	    .to = GEMV_ADD });
+}
+
+void
+forward_decode(struct engine *e)
+{
+	struct finish f = e->finish;
+
+	if (!e->streaming) {
+		for (size_t l = 0; l < e->m->n_layers; l++) {
+			attend(e, l, AT_PLACE, e->plan.batch);
+			feed(e, l, e->plan.batch, false);
+		}
+		choose(e, e->x);
+		return;
+	}
+	for (size_t l = 0; l < e->m->n_layers; l++)
+		stream_layer(e, l);
+	f.n_best = e->n_best_streaming;
+	stream(e, &e->weights.lm_head, e->weights.final_norm,
+	    (struct gemv){ .out = (void *)(uintptr_t)f.logits, .best = f.best,
+	    .to = GEMV_LOGITS });
+	cu_finish(&e->queue, e->weights.word, &f);
+}

@@ -1,0 +1,149 @@
+/* moe.cu: which experts serve which rows, and their sum. */
+#include "common.cuh"
+
+/* A warp a row: the best experts and their shares; the scores are used up. */
+__global__ void
+choose(struct route r)
+{
+	const size_t row = blockIdx.x * (size_t)(blockDim.x / 32) + threadIdx.x / 32;
+	const unsigned lane = threadIdx.x % 32;
+	float *score = (float *)r.score + row * r.experts;
+	float top = -INFINITY, all = 0, sum = 0, mine = 0;
+
+	wait_for_last();
+	if (row >= r.rows)
+		return;
+	for (size_t e = lane; e < r.experts; e += 32)
+		top = fmaxf(top, score[e]);
+	for (int i = 16; i > 0; i /= 2)
+		top = fmaxf(top, __shfl_xor_sync(~0u, top, i));
+	for (size_t e = lane; e < r.experts; e += 32)
+		all += score[e] = expf(score[e] - top);
+	all = warp_sum(all);
+	for (size_t i = 0; i < r.top; i++) {
+		float best = -2;
+		uint32_t at = 0;
+
+		for (size_t e = lane; e < r.experts; e += 32)
+			if (score[e] > best) {
+				best = score[e];
+				at = e;
+			}
+		for (int d = 16; d > 0; d /= 2) {
+			float other = __shfl_xor_sync(~0u, best, d);
+			uint32_t where = __shfl_xor_sync(~0u, at, d);
+
+			if (other > best || (other == best && where < at)) {
+				best = other;
+				at = where;
+			}
+		}
+		if (at % 32 == lane)
+			score[at] = -1;
+		sum += mine = best / all;
+		if (lane == 0) {
+			r.chosen[row * r.top + i] = at;
+			r.share[row * r.top + i] = mine;
+		}
+	}
+	__syncwarp();
+	for (size_t i = lane; r.norm && i < r.top; i += 32)
+		r.share[row * r.top + i] /= sum;
+}
+
+/* A block an expert: how many pairs are its own; those of a thread in *mine. */
+D_INLINE uint32_t
+count_mine(const struct route &r, size_t *first, size_t *end)
+{
+	const size_t n = r.rows * r.top, each = (n + blockDim.x - 1) / blockDim.x;
+	uint32_t mine = 0;
+
+	*first = threadIdx.x * each;
+	*end = *first + each < n ? *first + each : n;
+	for (size_t i = *first; i < *end; i++)
+		mine += r.chosen[i] == blockIdx.x;
+	return mine;
+}
+
+__global__ void
+count(struct route r)
+{
+	size_t first, end;
+	uint32_t n;
+
+	wait_for_last();
+	n = (uint32_t)block_sum((float)count_mine(r, &first, &end));
+	if (threadIdx.x != 0)
+		return;
+	r.offset[r.experts + 1 + blockIdx.x] = n;
+	if (r.count != NULL) {
+		uint32_t *c = r.count + (r.place->n_generated * r.n_layers + r.layer) *
+		    r.experts + blockIdx.x;
+
+		*c = r.add ? *c + n : n;
+	}
+}
+
+__global__ void __launch_bounds__(256)
+sort(struct route r)
+{
+	__shared__ uint32_t before[256], base;
+	size_t first, end;
+	uint32_t at;
+
+	wait_for_last();
+	before[threadIdx.x] = count_mine(r, &first, &end);
+	__syncthreads();
+	if (threadIdx.x == 0) {
+		base = 0;
+		for (size_t e = 0; e < blockIdx.x; e++)
+			base += r.offset[r.experts + 1 + e];
+		r.offset[blockIdx.x] = base;
+		if (blockIdx.x + 1 == r.experts)
+			r.offset[r.experts] = r.rows * r.top;
+		for (int i = 0, sum = 0; i < 256; i++) {
+			uint32_t n = before[i];
+
+			before[i] = sum;
+			sum += n;
+		}
+	}
+	__syncthreads();
+	at = base + before[threadIdx.x];
+	for (size_t i = first; i < end; i++)
+		if (r.chosen[i] == blockIdx.x) {
+			r.from[at] = i / r.top;
+			r.where[i] = at++;
+		}
+}
+
+__global__ void
+gather(float *x, const float *y, struct route r, size_t hidden)
+{
+	const size_t row = blockIdx.x;
+
+	wait_for_last();
+	for (size_t c = threadIdx.x; c < hidden; c += blockDim.x) {
+		float sum = x[row * hidden + c];
+
+		for (size_t i = 0; i < r.top; i++)
+			sum += r.share[row * r.top + i] *
+			    y[r.where[row * r.top + i] * hidden + c];
+		x[row * hidden + c] = sum;
+	}
+}
+
+void
+cu_route(const struct queue *q, const struct route *r)
+{
+	launch(q, choose, dim3((r->rows + 3) / 4), 128, 0, *r);
+	launch(q, count, dim3(r->experts), 256, 0, *r);
+	launch(q, sort, dim3(r->experts), 256, 0, *r);
+}
+
+void
+cu_gather(const struct queue *q, float *x, const float *y, const struct route *r,
+    size_t hidden)
+{
+	launch(q, gather, dim3(r->rows), 256, 0, x, y, *r, hidden);
+}

@@ -1,0 +1,100 @@
+/* rows.cu: tokens to rows, rows to unit mean square, gates to activations. */
+#include "common.cuh"
+
+template <class T> __global__ void
+embed(float *x, const T *table, const uint32_t *token, size_t hidden)
+{
+	const T *from = table + token[blockIdx.x] * hidden;
+
+	wait_for_last();
+	for (size_t i = threadIdx.x; i < hidden; i += blockDim.x)
+		x[blockIdx.x * hidden + i] = to_float(from[i]);
+}
+
+template <class T> __global__ void
+norm(T *out, const float *x, const float *weight, float eps, size_t hidden)
+{
+	float sum = 0;
+
+	let_next_start();
+	wait_for_last();
+	out += blockIdx.x * hidden;
+	x += blockIdx.x * hidden;
+	for (size_t i = threadIdx.x; i < hidden; i += blockDim.x)
+		sum += x[i] * x[i];
+	sum = 1 / sqrtf(block_sum(sum) / (float)hidden + eps);
+	for (size_t i = threadIdx.x; i < hidden; i += blockDim.x)
+		out[i] = from_float<T>(weight[i] * (x[i] * sum));
+}
+
+template <class T> __global__ void
+silu(T *act, const T *gate_up, size_t n)
+{
+	const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+	const T *row = gate_up + blockIdx.y * 2 * n;
+
+	if (i < n) {
+		float g = to_float(row[i]), u = to_float(row[n + i]);
+
+		act[blockIdx.y * n + i] = from_float<T>(g / (1 + expf(-g)) * u);
+	}
+}
+
+/* The same, eight words at a time. */
+template <class T> __global__ void
+silu8(uint4 *act, const uint4 *gate_up, size_t n)
+{
+	const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+	const uint4 *row = gate_up + blockIdx.y * 2 * n;
+	uint4 gate, up, out;
+
+	if (i >= n)
+		return;
+	gate = row[i];
+	up = row[n + i];
+	for (int j = 0; j < 4; j++) {
+		const T *g = (const T *)((const uint32_t *)&gate + j);
+		const T *u = (const T *)((const uint32_t *)&up + j);
+		float a = to_float(g[0]), b = to_float(g[1]);
+
+		((uint32_t *)&out)[j] = pair<T>(a / (1 + __expf(-a)) * to_float(u[0]),
+		    b / (1 + __expf(-b)) * to_float(u[1]));
+	}
+	act[blockIdx.y * n + i] = out;
+}
+
+void
+cu_embed(const struct queue *q, enum word word, float *x, const void *table,
+    const uint32_t *token, size_t hidden, size_t rows)
+{
+	BY_WORD(word, launch(q, embed<T>, dim3(rows), 256, 0, x, (const T *)table,
+	    token, hidden));
+}
+
+void
+cu_norm(const struct queue *q, enum word word, void *out, const float *x,
+    const float *weight, float eps, size_t hidden, size_t rows)
+{
+	BY_WORD(word, launch(q, norm<T>, dim3(rows), hidden < 1024 ? 128 : 512, 0,
+	    (T *)out, x, weight, eps, hidden));
+}
+
+void
+cu_silu(const struct queue *q, enum word word, void *act, const void *gate_up,
+    size_t n, size_t rows)
+{
+	/* A grid is at most 65535 high. */
+	for (size_t done = 0; done < rows; done += 32768) {
+		const unsigned some = rows - done < 32768 ? rows - done : 32768;
+		const size_t size = word == WORD_F32 ? 4 : 2;
+		char *out = (char *)act + done * n * size;
+		const char *in = (const char *)gate_up + done * 2 * n * size;
+
+		if (word != WORD_F32 && n % 8 == 0)
+			BY_SHORT_WORD(word, launch(q, silu8<T>, dim3((n / 8 + 255) / 256, some),
+			    256, 0, (uint4 *)out, (const uint4 *)in, n / 8));
+		else
+			BY_WORD(word, launch(q, silu<T>, dim3((n + 255) / 256, some), 256, 0,
+			    (T *)out, (const T *)in, n));
+	}
+}
