@@ -127,6 +127,9 @@ cp small/config.json m
 exits 0 'tied, and an lm_head: said'  'ns-discover model m' "'lm_head.weight' is stored: 24 bytes that are not used"
 is 'tied, and an lm_head: counted'    '1 40 160' "for k in tied n_parameters tensor_bytes; do field m \$k; done | paste -sd' '"
 is 'tied, and an lm_head: other'      other "ns-discover tensors m 2>err | sed -n 's/^lm_head.weight	\([a-z_]*\).*/\1/p'"
+tensor model.layers.1.self_attn.q_proj.weight F32 2,2 16; end m/model.safetensors
+is 'beyond the last layer: other'     '1 other 1' "ns-discover tensors m 2>err | awk -F '\t' '\$3 == 1 { print ++n, \$2, \$3 }'"
+ok 'and said'                         'ns-discover tensors m 2>&1 >out | grep -q "model.layers.1.self_attn.q_proj.weight"'
 for change in '/"hidden_size/d|no .hidden_size.' 's/"hidden_size": 2/"hidden_size": "2"/|hidden_size: a whole number' \
     's/"hidden_size": 2/"hidden_size": 9223372036854775807/|hidden_size: a whole number' \
     's/"num_hidden_layers": 1/"num_hidden_layers": 4096/|n_layers is 4096: from 1 to 1024' \

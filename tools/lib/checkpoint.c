@@ -295,6 +295,20 @@ settle_tied(struct checkpoint *c)
 	}
 }
 
+/* What lies beyond the layers that config.json asks for is never executed. */
+static void
+leave_layers(struct checkpoint *c)
+{
+	struct tensor *t = c->tensor, *end = t + c->n_tensors;
+
+	if (arch_unsupported(&c->arch) != NULL)
+		return;
+	for (; t < end; t++)
+		if (t->role != ROLE_OTHER && t->layer >= 0 &&
+		    (uint64_t)t->layer >= c->arch.n_layers)
+			t->role = ROLE_OTHER;
+}
+
 static char *
 shape_text(const struct tensor *t)
 {
@@ -354,6 +368,7 @@ checkpoint_open(struct checkpoint *c, const char *dir)
 	config_read(config, &c->arch, &c->fingerprint);
 	read_files(c);
 	settle_tied(c);
+	leave_layers(c);
 	index_roles(c);
 	if (arch_unsupported(&c->arch) == NULL)
 		check_needed(c);
