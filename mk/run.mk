@@ -66,7 +66,7 @@ checkpoint := $(patsubst %/,%,$(or $(CHECKPOINT),$(hub),$(made)))
 checkpoint_args = checkpoint_id $(if $(filter $(made),$(checkpoint)),$(model_args))
 
 # What is in it, by its config and headers: moving or touching it changes nothing.
-checkpoint_id = $(firstword $(shell cd $(checkpoint) 2>/dev/null && { cat config.json; \
+checkpoint_id = $(firstword $(shell cd $(checkpoint) 2>/dev/null && { cat config.json 2>/dev/null; \
 	for f in *.safetensors; do [ ! -f "$$f" ] || { wc -c <"$$f"; head -c 65536 "$$f"; }; done; } | cksum) none)
 
 ifeq ($(checkpoint),$(made))
@@ -76,7 +76,7 @@ $(made)/config.json: $(call recall,$(made),$(model_args)) | build/ns-synth build
 	@printf '%s\n' $(foreach n,$(model_args),$n=$($n)) >$(made).args
 endif
 checkpoint_there := $(if $(filter $(made),$(checkpoint)),$(made)/config.json,$(wildcard $(checkpoint)/config.json))
-$(if $(CHECKPOINT),$(if $(wildcard $(CHECKPOINT)),,$(if $(capturing),$(error CHECKPOINT=$(CHECKPOINT): there is nothing there))))
+$(if $(CHECKPOINT),$(if $(wildcard $(CHECKPOINT)/.),,$(if $(capturing),$(error CHECKPOINT=$(CHECKPOINT): there is no such directory))))
 
 include mk/backend-$(BACKEND).mk
 
@@ -99,7 +99,7 @@ $R/model.kv $R/tensors.tsv: $R/%: build/ns-discover $(call recall,$R/model.kv,ch
 	$(call record,checkpoint_id)
 else
 $(captures):
-	$(error $@: not captured yet; 'make -f mk/run.mk MODEL=$(MODEL) WORKLOAD=$(WORKLOAD) BACKEND=$(BACKEND)' captures it)
+	$(error $@: not captured yet; 'make -f mk/run.mk MODEL=$(MODEL) WORKLOAD=$(WORKLOAD) BACKEND=$(BACKEND)$(TAG:%= TAG=%)' captures it)
 endif
 
 # ---- analysis: one filter, one file

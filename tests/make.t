@@ -57,8 +57,11 @@ ok 'a copy is reported elsewhere'          'cp -a runs there && rm -rf runs chec
 ok 'clean-analysis keeps captures'         'run clean-analysis && [ ! -e $R/report.md ] && [ -e $R/worker.callgrind ] && run report >out && taken 13'
 exits 2 'a failing gate stops the run'     'mv recorded/gate.callgrind gate; cp recorded/worker.callgrind recorded/gate.callgrind; rm -rf runs; run >out' 'the gate failed'
 ok 'and captures nothing'                  'mv gate recorded/gate.callgrind; taken 14 && [ ! -e $R/baseline.tsv ] && [ ! -e $R/gate.tsv ]'
+exits 2 'the way to what is missing'       'run report TAG=other' 'BACKEND=cpu TAG=other'
 exits 2 'no such model'                    'run MODEL=nope' 'there is no configs/models/nope.yaml; there is'
-exits 2 'no such checkpoint'               'run CHECKPOINT=nowhere' 'CHECKPOINT=nowhere: there is nothing there'
+exits 2 'no such checkpoint'               'run CHECKPOINT=nowhere' 'CHECKPOINT=nowhere: there is no such directory'
+exits 2 'a file as the checkpoint'         'run CHECKPOINT=Makefile' 'CHECKPOINT=Makefile: there is no such directory'
 exits 2 'a checkpoint with a space'        'run "CHECKPOINT=a b"' "has a space in it"
 exits 2 'an empty checkpoint'              'rm -rf runs; mkdir empty; run CHECKPOINT=empty' 'ns-discover: '
+ok 'whose reason stands alone'             '! grep "^cat:" err'
 done_testing
