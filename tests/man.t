@@ -15,7 +15,8 @@ for tool in $(sed -n '/^tools := /,/^$/p' "$top/Makefile" | sed '1d;s/\\//'); do
 	ok "$tool: a test"    '[ -x $top/tests/$tool.t ]'
 	is "$tool: synopsis"  "$(usage "$tool")" "synopsis $tool"
 	ok "$tool: a version" '$tool --version | grep -q "^$tool (nsbench) [0-9]"'
-	exits 2 "$tool: an unknown option" '$tool --no-such-option' 'usage:'
+	exits 2 "$tool: an unknown option" '$build/$tool --no-such-option' 'usage:'
+	ok "$tool: said by it" 'grep -q "^$tool: .*no-such-option" err'
 	exits 2 "$tool: help to a full disk" '$tool --help >/dev/full' 'No space left'
 done
 done_testing

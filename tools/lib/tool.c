@@ -1,5 +1,6 @@
 /* tool.c: the face that all tools share: options, --help, --version. */
 #include <err.h>
+#include <errno.h>
 #include <getopt.h>
 
 #include "ns.h"
@@ -93,6 +94,7 @@ tool_opt(const struct tool *t, int argc, char **argv)
 	longs[n++] = (struct option){ "help", no_argument, NULL, OPT_HELP };
 	longs[n] = (struct option){ "version", no_argument, NULL, OPT_VERSION };
 
+	argv[0] = program_invocation_short_name;	/* as err.h's messages begin */
 	switch (ch = getopt_long(argc, argv, shorts, longs, NULL)) {
 	case OPT_HELP:
 		print_help(t);
