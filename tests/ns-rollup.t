@@ -216,6 +216,8 @@ exits 2 'bad step'          "sed 's/decode	0/decode	x/' c | ns-rollup -m m" "std
 exits 2 'step below zero'   "sed 's/decode	0/decode	-1/' c | ns-rollup -m m" "stdin:10: step: not a step: '-1'"
 exits 2 'empty field'       "sed 's/	k2	/		/' c | ns-rollup -m m" 'stdin:6: kernel: empty field'
 exits 2 'cut last line'     "printf %s \"\$(cat c)\" | ns-rollup -m m" 'stdin:18: last line cut short'
+exits 2 'lines end in CR LF' "sed 's/\$/\\r/' c | ns-rollup -m m" 'stdin:1: lines end in CR LF'
+exits 2 'a byte order mark' "{ printf '\\357\\273\\277'; cat c; } | ns-rollup -m m" 'stdin:1: begins with a byte order mark'
 exits 2 'no such file'      'ns-rollup -m m nofile'                'nofile: No such file'
 exits 2 'full disk'         'ns-rollup -m m c >/dev/full'          'stdout: No space left'
 exits 2 'registry: empty'   'head -1 m >e; ns-rollup -m e c'       'e: no metric in it'

@@ -104,6 +104,14 @@ split(const struct tsv *t, char *row, size_t len)
 static void
 check_names(const struct tsv *t)
 {
+	const char *last = t->col[t->ncol - 1];
+
+	if (strncmp(t->head, "\xef\xbb\xbf", 3) == 0)
+		errx(NS_TROUBLE, "%s:1: begins with a byte order mark: remove "
+		    "it: sed '1s/^\\xef\\xbb\\xbf//'", t->name);
+	if (*last != '\0' && last[strlen(last) - 1] == '\r')
+		errx(NS_TROUBLE, "%s:1: lines end in CR LF, not in LF: remove "
+		    "the CR: tr -d '\\r'", t->name);
 	for (size_t i = 0; i < t->ncol; i++) {
 		const char *s = t->col[i];
 
