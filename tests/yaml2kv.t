@@ -22,7 +22,7 @@ yaml_fails 'tab'              'a:\n\tb: 1\n'           'indent with spaces, not 
 yaml_fails 'tag'              'a: !!str 1\n'           'stdin:1:4: tags'
 yaml_fails 'unsafe value'     'a: $(reboot)\n'         'stdin:1:4: unsafe character in value: $'
 yaml_fails 'space in value'   'a: b c\n'               'unsafe character'
-yaml_fails 'unsafe name'      'A: 1\n'                 'stdin:1:1: unsafe character'
+yaml_fails 'unsafe name'      'A: 1\n'                 'stdin:1:1: a name holds only a-z, 0-9 and _, not: A'
 yaml_fails 'list of lists'    'a: [[1]]\n'             'a list may hold only scalars: a'
 yaml_fails 'two documents'    'a: 1\n---\nb: 2\n'      'more than one document'
 yaml_fails 'not YAML'         'a: [1\n'                'stdin:'

@@ -67,7 +67,9 @@ scalar(const struct reader *r, const yaml_event_t *e, const char *chars)
 	if (strlen(s) != e->data.scalar.length || s[ok] != '\0') {
 		char c[] = { s[ok], '\0' };
 
-		bad(r, e->start_mark, "unsafe character in value", c);
+		bad(r, e->start_mark, chars == kv_name_chars ?
+		    "a name holds only a-z, 0-9 and _, not" :
+		    "unsafe character in value", c);
 	}
 	return s;
 }
