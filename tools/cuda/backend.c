@@ -31,9 +31,9 @@ lay_split(struct engine *e, struct arena *a)
 	const struct model *m = e->m;
 	const size_t pairs = e->plan.batch * m->kv_heads;
 	size_t n = (e->n_positions + SPLIT - 1) / SPLIT;
-	size_t most = 2 * (size_t)e->queue.n_sms / pairs;
+	size_t most = (size_t)e->queue.n_sms / pairs;
 
-	n = smaller(n, most > 1 ? most : 1);
+	n = smaller(smaller(n, most > 1 ? most : 1), SPLITS_MAX);
 	e->split.n_splits = (uint32_t)n;
 	e->split.part = take(a, pairs * n * (m->heads / m->kv_heads),
 	    (m->head_dim + 2) * sizeof(float));

@@ -82,6 +82,7 @@ void	cu_attention(const struct queue *, enum word, const struct heads *,
 bool	cu_flash_can(enum word, const struct heads *);
 void	cu_flash(const struct queue *, enum word, const struct heads *,
 	    const void *q, void *out, uint32_t first, size_t rows);
+enum { SPLITS_MAX = 256 };
 /* decode.cu: one row a sequence, out of f32 q, k, v; rope and cache included. */
 struct split {
 	float	*part;			/* [seq][kv_head][n_splits][group][dim + 2] */

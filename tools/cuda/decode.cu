@@ -7,7 +7,7 @@
  */
 #include "common.cuh"
 
-enum { WARPS = 8, GROUP = 8, STEP = 16 * WARPS };
+enum { WARPS = 8, GROUP = 8, STEP = 16 * WARPS, SPLITS = SPLITS_MAX };
 
 struct mine {
 	size_t	 seq, kv, base;		/* base: of the head's cache, in words */
@@ -257,25 +257,27 @@ look(struct sums<D> *a, const struct block<D> &b, const uint4 q[D / 32], T *ps,
 	__syncwarp();
 }
 
-/* The warp's positions; the first of them have been fetched, without the newest. */
+/* The warp's positions; two blocks of them have been fetched, without the newest. */
 template <class T, int D> D_INLINE void
-look_all(struct sums<D> *a, struct block<D> *b, const struct heads &h,
+look_all(struct sums<D> *a, struct block<D> b[2], const struct heads &h,
     const struct mine &m, const T *qs, T *ps, int warp, int lane)
 {
 	const int g = lane / 4, t = lane % 4;
+	const uint32_t start = m.first + warp * 16;
 	uint4 q[D / 32];
 
 #pragma unroll
 	for (int i = 0; i < D / 32; i++)
 		q[i] = g < (int)m.group ? *(const uint4 *)(qs + g * D + i * 32 + t * 8) :
 		    make_uint4(0, 0, 0, 0);
-	for (uint32_t j = m.first + warp * 16; j < m.end; j += STEP) {
-		if (j >= m.first + STEP)
-			fetch<T, D>(b, h, m, j, lane);
+	for (uint32_t j = start; j < m.end; j += STEP) {
+		if (j != start && j + STEP < m.end)
+			fetch<T, D>(&b[1], h, m, j + STEP, lane);
 		if (j + 16 > m.position)
-			put_newest<T, D>(b, qs + m.group * D, qs + (m.group + 1) * D, j,
+			put_newest<T, D>(&b[0], qs + m.group * D, qs + (m.group + 1) * D, j,
 			    m.position, lane);
-		look<T, D>(a, *b, q, ps, j, m.end, lane);
+		look<T, D>(a, b[0], q, ps, j, m.end, lane);
+		b[0] = b[1];
 	}
 #pragma unroll
 	for (int e = 0; e < 2; e++)
@@ -283,29 +285,30 @@ look_all(struct sums<D> *a, struct block<D> *b, const struct heads &h,
 			a->sum[e] += __shfl_xor_sync(~0u, a->sum[e], d);
 }
 
-/* The weighted mean of n results, each dim values, then their top and sum. */
-template <int D, bool GLOBAL> D_INLINE float
-merge(const float *part, size_t stride, int n, int dim, float *top, float *sum)
+/*
+ * What each of n results counts for each query: n at most 256, a warp a query.
+ * A result is D values, then their top and sum.
+ */
+template <int D> D_INLINE void
+weigh(float *weight, const float *part, size_t stride, int n, unsigned query,
+    int lane, float *top, float *sum)
 {
-	float best = -INFINITY, all = 0, out = 0;
+	const float *p = part + query * (D + 2) + D;
+	float best = -INFINITY, all = 0;
 
-	for (int i = 0; i < n; i++) {
-		const float *p = part + i * stride + D;
+	for (int i = lane; i < n; i += 32)
+		best = fmaxf(best, __ldcg(p + i * stride));
+	for (int i = 16; i > 0; i /= 2)
+		best = fmaxf(best, __shfl_xor_sync(~0u, best, i));
+	for (int i = lane; i < n; i += 32) {
+		const float x = __ldcg(p + i * stride);
+		const float w = x == -INFINITY ? 0 : exp2f(x - best);
 
-		best = fmaxf(best, GLOBAL ? __ldcg(p) : *p);
-	}
-	for (int i = 0; i < n; i++) {
-		const float *p = part + i * stride;
-		float x = GLOBAL ? __ldcg(p + D) : p[D], w = exp2f(x - best);
-
-		if (x == -INFINITY)
-			continue;
-		all += w * (GLOBAL ? __ldcg(p + D + 1) : p[D + 1]);
-		out += w * (GLOBAL ? __ldcg(p + dim) : p[dim]);
+		weight[i] = w;
+		all += w * __ldcg(p + i * stride + 1);
 	}
 	*top = best;
-	*sum = all;
-	return out;
+	*sum = warp_sum(all);
 }
 
 template <class T, int D> __global__ void __launch_bounds__(WARPS * 32)
@@ -320,12 +323,14 @@ decode(struct heads h, struct split split, const float *qkv, T *out)
 	const size_t head = m.seq * h.kv_heads + m.kv, each = m.group * (D + 2);
 	float *mine = split.part + head * split.n_splits * each;
 	struct sums<D> a = {};
-	struct block<D> b;
+	struct block<D> b[2];
 	struct turn<D> turns[2];
+	__shared__ float weight[GROUP * SPLITS];
 	__shared__ bool last;
 
 	let_next_start();
-	fetch<T, D>(&b, h, m, m.first + warp * 16, lane);
+	fetch<T, D>(&b[0], h, m, m.first + warp * 16, lane);
+	fetch<T, D>(&b[1], h, m, m.first + warp * 16 + STEP, lane);
 #pragma unroll
 	for (int n = 0; n < 2; n++)
 		if (warp + n * WARPS < m.group + 2)
@@ -335,7 +340,7 @@ decode(struct heads h, struct split split, const float *qkv, T *out)
 	prepare<T, D>(qs, h, m, qkv, turns, warp, lane);
 	__syncthreads();
 	a.top[0] = a.top[1] = -INFINITY;
-	look_all<T, D>(&a, &b, h, m, qs, ps + warp * GROUP * 20, warp, lane);
+	look_all<T, D>(&a, b, h, m, qs, ps + warp * GROUP * 20, warp, lane);
 	float *to = part + warp * GROUP * (D + 2);
 #pragma unroll
 	for (int i = 0; i < D / 8; i++)
@@ -347,21 +352,40 @@ decode(struct heads h, struct split split, const float *qkv, T *out)
 		to[(lane * 2 + e) * (D + 2) + D + 1] = a.sum[e];
 	}
 	__syncthreads();
-	for (int i = threadIdx.x; i < m.group * D; i += WARPS * 32) {
-		const int g = i / D, d = i % D;
-		float top, sum, v = merge<D, false>(part + g * (D + 2), GROUP * (D + 2),
-		    WARPS, d, &top, &sum);
-		float *p = mine + blockIdx.x * each + g * (D + 2);
+	/* Each warp a query, of which it has all that is needed. */
+	if (warp < (int)m.group) {
+		const bool alone = split.n_splits == 1;
+		float *p = mine + blockIdx.x * each + warp * (D + 2);
+		float best = -INFINITY, all = 0, x = -INFINITY, mean[D / 32] = {};
 
-		if (split.n_splits == 1) {
-			out[(m.seq * h.heads + m.kv * m.group + g) * D + d] =
-			    from_float<T>(v / sum);
-			continue;
+		to = part + warp * (D + 2);
+		if (lane < WARPS)
+			best = x = to[lane * GROUP * (D + 2) + D];
+		for (int i = 4; i > 0; i /= 2)
+			best = fmaxf(best, __shfl_xor_sync(~0u, best, i));
+		x = x == -INFINITY ? 0 : exp2f(x - best);
+		if (lane < WARPS)
+			all = x * to[lane * GROUP * (D + 2) + D + 1];
+		all = warp_sum(all);
+		best = __shfl_sync(~0u, best, 0);
+#pragma unroll
+		for (int i = 0; i < WARPS; i++) {
+			const float one = __shfl_sync(~0u, x, i);
+
+#pragma unroll
+			for (int d = 0; d < D / 32; d++)
+				mean[d] += one * to[i * GROUP * (D + 2) + d * 32 + lane];
 		}
-		p[d] = v;
-		if (d == 0) {
-			p[D] = top;
-			p[D + 1] = sum;
+#pragma unroll
+		for (int d = 0; d < D / 32; d++)
+			if (alone)
+				out[(m.seq * h.heads + m.kv * m.group + warp) * D + d * 32 + lane] =
+				    from_float<T>(mean[d] / all);
+			else
+				p[d * 32 + lane] = mean[d];
+		if (!alone && lane == 0) {
+			p[D] = best;
+			p[D + 1] = all;
 		}
 	}
 	if (split.n_splits == 1)
@@ -375,11 +399,21 @@ decode(struct heads h, struct split split, const float *qkv, T *out)
 		__threadfence();
 	}
 	__syncthreads();
-	for (int i = threadIdx.x; last && i < m.group * D; i += WARPS * 32) {
-		float top, sum, v = merge<D, true>(mine + i / D * (D + 2), each,
-		    split.n_splits, i % D, &top, &sum);
+	if (last && warp < (int)m.group) {
+		float top, sum, mean[D / 32] = {}, *w = weight + warp * SPLITS;
+		const float *p = mine + warp * (D + 2) + lane;
 
-		out[(m.seq * h.heads + m.kv * m.group) * D + i] = from_float<T>(v / sum);
+		weigh<D>(w, mine, each, split.n_splits, warp, lane, &top, &sum);
+		__syncwarp();
+#pragma unroll 4
+		for (uint32_t i = 0; i < split.n_splits; i++)
+#pragma unroll
+			for (int d = 0; d < D / 32; d++)
+				mean[d] += w[i] * __ldcg(p + i * each + d * 32);
+#pragma unroll
+		for (int d = 0; d < D / 32; d++)
+			out[(m.seq * h.heads + m.kv * m.group + warp) * D + d * 32 + lane] =
+			    from_float<T>(mean[d] / sum);
 	}
 }
 
