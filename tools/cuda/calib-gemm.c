@@ -3,32 +3,14 @@
  * is loaded if it is there; its first choices are tried, and the fastest whose
  * result is right counts.
  */
-#include <cublasLt.h>
-#include <dlfcn.h>
 #include <err.h>
 #include <math.h>
 #include <time.h>
 
 #include "calib-gpu.h"
+#include "lt.h"
 
 enum { TRIED = 6, LARGEST = 8192 };
-
-struct lt {
-	__typeof__(cublasLtCreate) *create;
-	__typeof__(cublasLtDestroy) *destroy;
-	__typeof__(cublasLtGetVersion) *version;
-	__typeof__(cublasLtMatmulDescCreate) *desc;
-	__typeof__(cublasLtMatmulDescDestroy) *desc_free;
-	__typeof__(cublasLtMatmulDescSetAttribute) *desc_set;
-	__typeof__(cublasLtMatrixLayoutCreate) *layout;
-	__typeof__(cublasLtMatrixLayoutDestroy) *layout_free;
-	__typeof__(cublasLtMatmulPreferenceCreate) *preference;
-	__typeof__(cublasLtMatmulPreferenceDestroy) *preference_free;
-	__typeof__(cublasLtMatmulPreferenceSetAttribute) *preference_set;
-	__typeof__(cublasLtMatmulAlgoGetHeuristic) *heuristic;
-	__typeof__(cublasLtMatmul) *matmul;
-	cublasLtHandle_t handle;
-};
 
 /* d = a b^T as C has it: column by column, d = a^T b of two turned matrices. */
 struct product {
@@ -50,53 +32,6 @@ static const struct {
 	[CU_BF16] = { CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 80 },
 	[CU_FP8] = { CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 89 },
 };
-
-static void *
-library(void)
-{
-	static const char *const folders[] = { "", "/usr/local/cuda/lib64/" };
-	void *lib = NULL;
-
-	for (size_t i = 0; lib == NULL && i < sizeof folders / sizeof *folders; i++) {
-		char *name = xasprintf("%slibcublasLt.so.%d", folders[i],
-		    CUBLAS_VER_MAJOR);
-
-		lib = dlopen(name, RTLD_NOW);
-		free(name);
-	}
-	return lib;
-}
-
-static bool
-load(struct lt *lt)
-{
-	const struct {
-		void	*to;
-		const char *name;
-	} all[] = {
-		{ &lt->create, "cublasLtCreate" },
-		{ &lt->destroy, "cublasLtDestroy" },
-		{ &lt->version, "cublasLtGetVersion" },
-		{ &lt->desc, "cublasLtMatmulDescCreate" },
-		{ &lt->desc_free, "cublasLtMatmulDescDestroy" },
-		{ &lt->desc_set, "cublasLtMatmulDescSetAttribute" },
-		{ &lt->layout, "cublasLtMatrixLayoutCreate" },
-		{ &lt->layout_free, "cublasLtMatrixLayoutDestroy" },
-		{ &lt->preference, "cublasLtMatmulPreferenceCreate" },
-		{ &lt->preference_free, "cublasLtMatmulPreferenceDestroy" },
-		{ &lt->preference_set, "cublasLtMatmulPreferenceSetAttribute" },
-		{ &lt->heuristic, "cublasLtMatmulAlgoGetHeuristic" },
-		{ &lt->matmul, "cublasLtMatmul" },
-	};
-	void *lib = library(), *f;
-
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-		if (lib == NULL || (f = dlsym(lib, all[i].name)) == NULL)
-			return false;
-		memcpy(all[i].to, &f, sizeof f);
-	}
-	return lt->create(&lt->handle) == CUBLAS_STATUS_SUCCESS;
-}
 
 /* False: the library has nothing for it. */
 static bool
@@ -217,7 +152,7 @@ gpu_gemms(struct gpu *g, struct gemms *m, double seconds)
 		m->flop_per_s[t] = m->sustained[t] = NAN;
 	while (m->n * m->n * sizeof(float) > g->bytes)
 		m->n /= 2;
-	if (!load(&lt)) {
+	if (!lt_open(&lt)) {
 		warnx("gemm: no libcublasLt.so.%d where the loader looks or in "
 		    "/usr/local/cuda/lib64: NA", CUBLAS_VER_MAJOR);
 		return;
@@ -226,5 +161,5 @@ gpu_gemms(struct gpu *g, struct gemms *m, double seconds)
 	for (int t = 0; t < CU_TYPES; t++)
 		if (cc >= types[t].cc)
 			measure(g, &lt, m, (enum cu_type)t, seconds / CU_TYPES);
-	lt.destroy(lt.handle);
+	lt_close(&lt);
 }
