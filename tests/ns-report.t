@@ -253,6 +253,14 @@ breaks 'a ragged row'     checks.tsv 'check\tphase\texpected\tmeasured\terror_ra
 breaks 'a bad number'     roofline.tsv 'phase\tflop_per_byte\tflop_per_s\tof_ceiling_ratio\tbound\ndecode\t1\t2\tmany\tmemory\n' "of_ceiling_ratio: not a number: 'many'"
 breaks 'a cut last line'  sweep.tsv 'kernel\tworking_set_bytes\tbytes_per_s\nread' 'last line cut short'
 breaks 'a bad setting'    model.kv 'a=$(b)\n'        'unsafe character'
+# Counters of a capture whose tokens nobody counted: 3564288 bytes in all.
+fresh
+rm r/baseline.tsv r/readset.tsv
+edit hierarchy.tsv 'NR > 1 { $9 = $10 = "NA" } 1'
+says 'no tokens: the bytes all the same' '| Read from memory in decode | **3.56 MB** | of how many tokens is not known: no baseline counts them |'
+ok 'no tokens: on the terminal' "ns-report -f verdict r | grep -qx 'bytes     3.56 MB read from memory in decode, of an unknown number of tokens'"
+rm r/hierarchy.tsv
+says 'no hierarchy: the way to it' '| `hierarchy.tsv` | where the bytes go is not known | counters, then ns-rollup with the metrics of their platform (PLATFORM=NAME) |'
 for f in "$run"/*.tsv; do
 	f=${f##*/}
 	[ "$f" != counters.tsv ] || continue

@@ -18,7 +18,8 @@ const struct part tables[] = {
 	    "against kernels of known traffic", "ns-calib gate" },
 	{ "hierarchy.tsv", "phase rung read_bytes write_bytes hit_ratio "
 	    "bytes_per_token n_missing n_total", AT(hierarchy),
-	    "where the bytes go is not known", "counters, then ns-rollup" },
+	    "where the bytes go is not known", "counters, then ns-rollup "
+	    "with the metrics of their platform (PLATFORM=NAME)" },
 	{ "steps.tsv", "phase step rung read_bytes write_bytes", AT(steps),
 	    "single steps cannot be told apart", "counters, then ns-rollup" },
 	{ "readset.tsv", "phase step role read_bytes write_bytes flop",

@@ -57,6 +57,7 @@ struct summary {
 	bool	 one_decode;		/* baseline knows no first step */
 	double	 measured_bytes_per_token, predicted_bytes_per_token;
 	double	 measured_read, predicted_read;	/* of decode, bytes a token */
+	double	 decode_read;			/* of all its counted steps */
 	double	 of_ceiling_ratio;		/* decode, of the roofline */
 	double	 of_read_ratio;			/* decode, of memory read */
 	double	 busy_ratio;			/* decode, of the timeline */

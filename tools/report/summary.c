@@ -254,7 +254,7 @@ summarise(struct summary *s, const struct run *r)
 	struct predicted p = predicted(r, "decode", NULL);
 
 	*s = (struct summary){ .measured_bytes_per_token = NAN,
-	    .measured_read = NAN, .of_ceiling_ratio = NAN, .of_read_ratio = NAN };
+	    .measured_read = NAN, .decode_read = NAN, .of_ceiling_ratio = NAN, .of_read_ratio = NAN };
 	judge(s, &r->checks);
 	time_it(s, &r->baseline);
 	s->predicted_read = p.read;
@@ -262,8 +262,8 @@ summarise(struct summary *s, const struct run *r)
 	if (mem != TSV_NONE) {
 		s->measured_bytes_per_token = table_num(&r->hierarchy, mem,
 		    "bytes_per_token");
-		s->measured_read = table_num(&r->hierarchy, mem, "read_bytes") /
-		    phase_tokens(r, "decode");
+		s->decode_read = table_num(&r->hierarchy, mem, "read_bytes");
+		s->measured_read = s->decode_read / phase_tokens(r, "decode");
 	}
 	share_of_ceiling(s, r);
 	s->busy_ratio = phase_sum(&r->timeline, "decode", "busy_ns") /

@@ -91,7 +91,11 @@ write_facts(struct doc *d)
 		fact(d, "Decode", token_rate(d, &s->decode), say(d,
 		    "%sprefill %s", s->speed_moved ? "inconclusive: the canary "
 		    "moved; " : "unprofiled; ", token_rate(d, &s->prefill)));
-	if (d->run->hierarchy.path != NULL)
+	if (isnan(s->measured_read) && !isnan(s->decode_read))
+		fact(d, "Read from memory in decode",
+		    quantity(d, s->decode_read, "B"),
+		    "of how many tokens is not known: no baseline counts them");
+	else if (d->run->hierarchy.path != NULL)
 		fact(d, "Read from memory a decode token",
 		    quantity(d, s->measured_read, "B"),
 		    isnan(ratio) ? "no prediction to hold it against" :
