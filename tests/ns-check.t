@@ -136,7 +136,7 @@ run; sed -i 's/400	10400/700	10700/' run/steps.tsv
 says 'writes only warn' predicted_write prefill warn 'memory takes 3 % more than predicted, of all that moves: activations leave the caches'
 ok 'and a warning is no failure' 'ns-check run'
 run; sed -i 's/bytes=100$/bytes=5000/' run/platform.kv
-says 'fits into the cache' predicted_read decode na 'what a step needs (1050 bytes) fits into the last level of cache (5000)'
+says 'fits into the cache' predicted_read decode na 'what a step needs (1050 bytes) fits into the last level of cache (5000 bytes)'
 says 'prefill does not'  predicted_read prefill pass 'memory delivers'
 run; sed -i '3,4s/decode	\([01]\)	memory	[0-9.]*/decode	\1	memory	NA/' run/steps.tsv
 says 'not measured'     predicted_read decode na 'what memory delivers was not measured'
@@ -205,7 +205,7 @@ run; sed -i 's/90$/9/;s/110$/11/' run/baseline.tsv
 exits 1 'above the read ceiling' 'ns-check run' 'read_ceiling: fail: decode: its bytes over its time are 425 % above the memory read ceiling'
 exits 1 'above the GEMM ceiling' 'ns-check run' 'flop_ceiling: fail: decode: works 110 % above the f32 GEMM ceiling'
 run; sed -i 's/=250/=263/' run/ceilings.kv
-says 'a small working set' read_ceiling decode na 'a step reads 1050 bytes, which is less than 4 times the last level of cache (263)'
+says 'a small working set' read_ceiling decode na 'a step reads 1050 bytes, which is less than 4 times the last level of cache (263 bytes)'
 run; sed -i '/last/d;/gemm/d' run/ceilings.kv
 says 'an unknown cache' read_ceiling decode na 'ceilings.kv has no last_level_bytes'
 says 'no GEMM ceiling'  flop_ceiling decode na 'ceilings.kv has no gemm_f32_flop_per_s'

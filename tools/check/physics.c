@@ -62,7 +62,7 @@ judge_phase(struct run *r, const struct measured *m, enum direction d)
 		    isnan(measured) ? "measured" : "predicted");
 	else if (reads(r, &need) / (double)n <= ll)
 		found(r, &f, NOT_JUDGED, "%s: what a step needs (%.12g bytes) fits "
-		    "into the last level of cache (%.12g): memory need not "
+		    "into the last level of cache (%.12g bytes): memory need not "
 		    "deliver it", m->phase, reads(r, &need) / (double)n, ll);
 	else if (judge(&f, FAIL) == PASS)
 		found(r, &f, PASS, "%s: memory %s what the checkpoint's header "

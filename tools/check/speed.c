@@ -47,7 +47,7 @@ judge_read(struct run *r, const char *phase, const struct need *need, size_t n,
 		    "so part of the bytes may never come from memory", phase);
 	else if (each < BEYOND_CACHE * cache)
 		found(r, &f, NOT_JUDGED, "%s: a step reads %.12g bytes, which is "
-		    "less than %d times the last level of cache (%.12g): part "
+		    "less than %d times the last level of cache (%.12g bytes): part "
 		    "of them may never come from memory", phase, each,
 		    BEYOND_CACHE, cache);
 	else if (f.error <= f.tolerance)
