@@ -17,11 +17,12 @@ echo "$name: started" >&2
 	done
 ) &
 ticker=$!
-trap 'kill $ticker 2>/dev/null' EXIT
-trap 'exit 143' TERM
-trap 'exit 130' INT
+trap 'kill $ticker 2>/dev/null; exit 143' TERM
+trap 'kill $ticker 2>/dev/null; exit 130' INT
 "$@"
 status=$?
+kill "$ticker"
+wait "$ticker" 2>/dev/null
 if [ $status -ne 0 ]; then
 	echo "$name: failed after $(since "$start"), status $status" >&2
 	exit $status

@@ -64,4 +64,6 @@ exits 2 'a file as the checkpoint'         'run CHECKPOINT=Makefile' 'CHECKPOINT
 exits 2 'a checkpoint with a space'        'run "CHECKPOINT=a b"' "has a space in it"
 exits 2 'an empty checkpoint'              'rm -rf runs; mkdir empty; run CHECKPOINT=empty' 'ns-discover: '
 ok 'whose reason stands alone'             '! grep "^cat:" err'
+# Progress with no pause between its lines: the end is still said last.
+ok 'a stage ends with its end'             'mkdir fast && ln -s "$(command -v true)" fast/sleep && PATH=$dir/fast:$PATH mk/stage.sh a f cksum tools/*.c >out 2>err && [ "$(sed -n "1s/ .*//p" err)" = a: ] && tail -n 1 err | grep -q "^a: done" && [ -s f ]'
 done_testing
