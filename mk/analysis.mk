@@ -1,14 +1,15 @@
 # From captures to report: one filter, one file.  Nothing here can start a
 # profiler, and nothing needs the checkpoint or the machine.
 #
-# A backend says what it gives: gate, counters, model, baseline, ceilings,
-# timeline.  What it does not give is absent from the report, which says so.
+# A backend says what it gives: gate, counters, sampled (counters, within a
+# timeline), model, baseline, ceilings, timeline.  What it does not give is absent from the report, which says so.
 
 gives_  = $(filter $1,$(gives))
 tables := $(captures)
 figures :=
 
-$R/platform.kv: configs/platforms/$(platform)/platform.yaml build/yaml2kv
+$R/platform.kv: configs/platforms/$(platform)/platform.yaml build/yaml2kv \
+		$(if $(filter name=$(platform),$(file <$R/platform.kv)),,changed/platform)
 	build/yaml2kv $< $(into)
 metrics := configs/platforms/$(platform)/metrics.tsv
 
@@ -27,17 +28,28 @@ endif
 
 # ---- counters to bytes at every rung, beside what must move
 
-ifneq ($(call gives_,counters),)
+registry_counters := $(metrics)
+registry_sampled  := configs/platforms/$(platform)/samples.tsv
+counts := $(strip $(foreach c,counters sampled,$(call gives_,$c)))
+ifneq ($(counts),)
 tables += $R/platform.kv $R/hierarchy.tsv $R/steps.tsv $R/terms.tsv
 figures += ladder
-rollup = build/ns-rollup -m $(metrics) $(if $(call gives_,baseline),-b $R/baseline.tsv)
-$R/hierarchy.tsv $R/steps.tsv $R/terms.tsv: $R/counters.tsv $(metrics) build/ns-rollup $(if $(call gives_,baseline),$R/baseline.tsv)
+# Each source by its own registry; of the headers, the first.
+rollup = { $(foreach c,$(counts),build/ns-rollup -m $(registry_$c) $1 $R/$c.tsv;) } | awk 'NR == 1 { head = $$0; print } $$0 != head' $(into)
+baseline := $(if $(call gives_,baseline),-b $R/baseline.tsv)
+$R/hierarchy.tsv $R/steps.tsv $R/terms.tsv: $(counts:%=$R/%.tsv) $(foreach c,$(counts),$(registry_$c)) $R/platform.kv \
+		build/ns-rollup $(if $(call gives_,baseline),$R/baseline.tsv)
 $R/hierarchy.tsv:
-	$(rollup) $< $(into)
+	$(call rollup,$(baseline))
 $R/steps.tsv:
-	$(rollup) --steps $< $(into)
+	$(call rollup,--steps $(baseline))
 $R/terms.tsv:
-	build/ns-rollup -m $(metrics) --terms $< $(into)
+	$(call rollup,--terms)
+endif
+
+ifneq ($(call gives_,sampled),)
+$R/sampled.tsv: $R/samples.tsv $R/phased.tsv $(registry_sampled) $R/platform.kv build/ns-integrate
+	build/ns-integrate --busy $(whole) -w $R/phased.tsv -m $(registry_sampled) $< $(into)
 endif
 
 # What was asked is what the baseline recorded, whatever the configs say now.
@@ -122,5 +134,5 @@ $R/compact.json: $(tables) build/ns-report
 
 # What a run can make again without capturing.
 analysed := $(sort $(filter-out $(captures),$(tables) $(drawn) $(addprefix $R/,checks.tsv stages.tsv manifest.kv \
-	gate.counters.tsv gate.hierarchy.tsv counters.tsv phased.tsv windows trace.json compact.json \
+	gate.counters.tsv gate.hierarchy.tsv counters.tsv sampled.tsv sampled.kv phased.tsv windows trace.json compact.json \
 	report.md report.md.args report.html report.json)))

@@ -5,7 +5,11 @@
 #	RANGES=REGEX  LAST_GRAPHS=N  WINDOW=START:END  what a phase is in the timeline;
 #		otherwise ranges named prefill and decode.N, else the last 20 CUDA graph
 #		launches, else the whole capture
-#	PLATFORM=NAME  configs/platforms/NAME: what the counters mean
+#	PLATFORM=NAME  configs/platforms/NAME: what the counters mean; otherwise that of
+#		the chip that the timeline names
+#
+# Counters that were sampled beside a timeline are the second source of bytes, or
+# the only one.
 
 TIMELINE    :=
 COUNTERS    :=
@@ -15,11 +19,28 @@ LAST_GRAPHS :=
 WINDOW      :=
 PLATFORM    :=
 
-platform := $(or $(PLATFORM),$(file <$R/platform))
-counted  := none
+$(if $(PLATFORM),$(if $(wildcard configs/platforms/$(PLATFORM)/platform.yaml),,$(error PLATFORM=$(PLATFORM): there is \
+	$(patsubst configs/platforms/%/platform.yaml,%,$(wildcard configs/platforms/*/platform.yaml)))))
 
 had = $(if $(wildcard $R/$1),$2)
-gives := $(or $(if $(TIMELINE),timeline),$(call had,work.tsv,timeline)) \
+timeline := $(or $(if $(TIMELINE),timeline),$(call had,work.tsv,timeline))
+
+# What a timeline says of its chip and its samples is settings, made from it
+# before all else; a dry run takes those of the last time.
+named := $(or $(PLATFORM),$(file <$R/platform))
+sampled_platform :=
+sampled_metrics :=
+ifneq ($(timeline),)
+ifeq ($(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),)
+include $R/sampled.kv
+else
+$(foreach l,$(file <$R/sampled.kv),$(eval $l))
+endif
+endif
+platform := $(or $(named),$(filter-out NA,$(sampled_platform)))
+counted  := none
+
+gives := $(timeline) $(if $(filter-out NA,$(sampled_metrics)),sampled) \
 	$(if $(platform),$(or $(if $(COUNTERS),counters),$(call had,counters.tsv,counters))) \
 	$(or $(if $(BASELINE),baseline),$(call had,baseline.tsv,baseline))
 captures := $(addprefix $R/,$(if $(filter timeline,$(gives)),work.tsv ranges.tsv api.tsv samples.tsv diagnostics.tsv meta.kv) \
@@ -36,7 +57,9 @@ baseline_id = $(call file_id,$(BASELINE))
 ifneq ($(capturing),)
 adopt = $(call recall,$R/$1,$2)
 ifneq ($(TIMELINE),)
-$(addprefix $R/,work.tsv ranges.tsv api.tsv samples.tsv diagnostics.tsv): $R/%.tsv: build/nsys2tsv $(call adopt,work.tsv,timeline_id)
+adopted := work.tsv ranges.tsv api.tsv samples.tsv diagnostics.tsv
+$(foreach t,$(adopted),$(eval $R/$t: $(call adopt,$t,timeline_id)))
+$(adopted:%=$R/%): $R/%.tsv: build/nsys2tsv
 	build/nsys2tsv $* $(TIMELINE) $(into)
 	$(call record,timeline_id)
 $R/meta.kv: build/nsys2tsv $(call adopt,meta.kv,timeline_id)
@@ -46,7 +69,7 @@ endif
 ifneq ($(COUNTERS),)
 $R/counters.tsv: build/ncu2tsv $(call adopt,counters.tsv,counters_id)
 	build/ncu2tsv $(COUNTERS) $(into)
-	echo '$(platform)' >$R/platform
+	$(if $(PLATFORM),echo '$(PLATFORM)' >$R/platform)
 	$(call record,counters_id)
 endif
 ifneq ($(BASELINE),)
@@ -55,6 +78,17 @@ $R/baseline.tsv: build/llb2tsv $(call adopt,baseline.tsv,baseline_id)
 	$(call record,baseline_id)
 endif
 endif
+
+# The platform, and which of its counters were sampled.
+$R/sampled.kv: $R/samples.tsv $R/meta.kv build/ns-integrate $(call recall,$R/sampled.kv,named)
+	$(if $(PLATFORM),echo '$(PLATFORM)' >$R/platform)
+	chip=$$(sed -n 's/^gpu_0_chip=//p' $R/meta.kv); why=$(if $(named),given,gpu_0_chip=$$chip); \
+	p=$(or $(named),$$(grep -lE "^chips: .*[[ ]$$chip[],]" configs/platforms/*/platform.yaml || true)); \
+	p=$${p%/platform.yaml}; p=$${p##*/}; m=configs/platforms/$$p/samples.tsv; \
+	{ echo "sampled_platform=$${p:-NA}"; echo "sampled_platform_why=$${why//=/:}"; \
+	  [ ! -e $$m ] || build/ns-integrate --names -m $$m $< | awk -F '\t' 'FNR == 1 { next } NR == FNR { known[$$4]; next } \
+		$$3 in known { all = all s $$3; s = "," } END { print "sampled_metrics=" (s == "" ? "NA" : all) }' $$m -; } $(into)
+	$(call record,named)
 
 # The windows asked for, or those that were asked for last, or what is found.
 asked := $(strip $(if $(RANGES),-r $R/ranges.tsv --ranges '$(RANGES)') $(if $(LAST_GRAPHS),--last-graphs $(LAST_GRAPHS)) \
