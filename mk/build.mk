@@ -74,13 +74,16 @@ build/%.o: tools/%.c build/flags build/deps
 	$(call quiet,CC,$@)$(compile) -MMD -MP -c -o $@ $<
 
 # Newer only when the compile command is another.
-flags := $(compile) $(LDFLAGS) $(LDLIBS)
+# (A copy of the tree elsewhere is not another command.)
+here    = $(subst $(CURDIR),.,$1)
+flags   := $(call here,$(compile) $(LDFLAGS) $(LDLIBS))
+nvflags := $(call here,$(nvcompile))
 build/flags: $(if $(call same,$(flags),$(file <build/flags)),,changed/flags)
 	@mkdir -p $(@D)
 	@echo '$(flags)' >$@
-build/nvflags: $(if $(call same,$(nvcompile),$(file <build/nvflags)),,changed/nvflags)
+build/nvflags: $(if $(call same,$(nvflags),$(file <build/nvflags)),,changed/nvflags)
 	@mkdir -p $(@D)
-	@echo '$(nvcompile)' >$@
+	@echo '$(nvflags)' >$@
 
 # The libraries are there, or one line says what to do.
 headers := yaml.h jansson.h csv.h sqlite3.h cblas.h valgrind/callgrind.h

@@ -4,7 +4,7 @@
 
 command -v sqlite3 >/dev/null || skip 'no sqlite3 here'
 command -v flock >/dev/null || skip 'no flock here'
-cp -R "$top/Makefile" "$top/mk" "$top/tools" "$top/configs" . && cp -a "$build" build
+cp -a "$top/Makefile" "$top/mk" "$top/tools" "$top/configs" . && cp -a "$build" build
 sqlite3 t.sqlite <"$data/nsys.sql"
 cat >bench.json <<'E2'
 [{"build_commit": "b", "model_filename": "m.gguf", "n_prompt": 0, "n_gen": 4, "avg_ns": 4000000, "avg_ts": 1000.0, "samples_ns": [4000000], "samples_ts": [1000.0]}]

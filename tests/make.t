@@ -4,7 +4,7 @@
 . "${0%/*}/tap.sh"
 
 command -v flock >/dev/null || skip 'no flock here'
-cp -R "$top/Makefile" "$top/mk" "$top/tools" "$top/configs" . && cp -a "$build" build
+cp -a "$top/Makefile" "$top/mk" "$top/tools" "$top/configs" . && cp -a "$build" build
 cp -R "$data/callgrind-tiny" recorded && mkdir bin && cp "$top/tests/fake/valgrind" bin
 PATH=$dir/bin:$PATH
 : >captures
