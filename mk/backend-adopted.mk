@@ -27,7 +27,7 @@ timeline := $(or $(if $(TIMELINE),timeline),$(call had,work.tsv,timeline))
 
 # What a timeline says of its chip and its samples is settings, made from it
 # before all else; a dry run takes those of the last time.
-named := $(or $(PLATFORM),$(file <$R/platform))
+named := $(or $(PLATFORM),$(strip $(file <$R/platform)))
 sampled_platform :=
 sampled_metrics :=
 ifneq ($(timeline),)
@@ -93,7 +93,7 @@ $R/sampled.kv: $R/samples.tsv $R/meta.kv build/ns-integrate $(call recall,$R/sam
 # The windows asked for, or those that were asked for last, or what is found.
 asked := $(strip $(if $(RANGES),-r $R/ranges.tsv --ranges '$(RANGES)') $(if $(LAST_GRAPHS),--last-graphs $(LAST_GRAPHS)) \
 	$(if $(WINDOW),--window $(WINDOW)))
-windows := $(or $(asked),$(file <$R/windows))
+windows := $(or $(asked),$(strip $(file <$R/windows)))
 $R/phased.tsv: $R/work.tsv $R/ranges.tsv build/ns-phases $(if $(call same,$(windows),$(file <$R/windows)),,changed/windows)
 	try() { build/ns-phases "$$@" $< >$@.tmp 2>$R/phases.log && echo "$$*" >$R/windows; }; \
 	$(if $(filter-out whole,$(windows)),try $(windows) || { cat $R/phases.log >&2; exit 2; },\

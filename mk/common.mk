@@ -17,7 +17,9 @@ ifneq ($(words $(CURDIR)),1)
 $(error the folder '$(CURDIR)' has a space in its name: make cannot work there; move or rename it)
 endif
 
-same = $(and $(findstring ^$1^,^$2^),$(findstring ^$2^,^$1^))
+# GNU make 4.3 does not always drop the last newline of $(file <...).
+same = $(call same_,$(strip $1),$(strip $2))
+same_ = $(and $(findstring ^$1^,^$2^),$(findstring ^$2^,^$1^))
 changed/%: ;
 
 # Land standard output whole or not at all.
