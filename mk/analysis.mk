@@ -99,9 +99,9 @@ figures += $(if $(call gives_,footprint),footprint) $(if $(call gives_,baseline)
 # ---- checks and report
 
 # A check that fails is an answer: the report tells it, and the run ends with it.
-counted_steps = $(patsubst profile_counted_steps=%,-s %,$(filter profile_counted_steps=%,$(file <$R/$(counted).args)))
+asked_steps = $(patsubst counted_steps=%,-s %,$(filter counted_steps=%,$(file <$R/$(counted).args)))
 $R/checks.tsv: $(tables) build/ns-check
-	build/ns-check $(counted_steps) $R >$@.tmp || [ $$? -eq 1 ]
+	build/ns-check $(asked_steps) $R >$@.tmp || [ $$? -eq 1 ]
 	mv $@.tmp $@
 
 # Wall time of each stage, and the values that each capture was made with.

@@ -14,7 +14,9 @@ include $(settings_platform)
 
 cache_args    := platform_i1 platform_d1 platform_ll
 prompt_args   := $(checkpoint_args) $(filter-out workload_generate_tokens,$(workload_args))
-counted_args  := $(prompt_args) $(cache_args) profile_counted_steps
+# No more steps are counted than the workload has.
+counted_steps := $(shell printf '%s\n' $(workload_generate_tokens) $(profile_counted_steps) | sort -n | sed q)
+counted_args  := $(prompt_args) $(cache_args) counted_steps
 baseline_args := $(prompt_args) workload_generate_tokens profile_warmup profile_repeats
 
 captures := $(addprefix $R/,probe.kv model.kv tensors.tsv gate.callgrind gate.expected.tsv \
@@ -55,7 +57,7 @@ $R/baseline.tsv: build/ns-worker.sum $(call recall,$R/baseline.tsv,$(baseline_ar
 $R/worker.callgrind: build/ns-worker.sum $(call recall,$R/worker.callgrind,$(counted_args)) \
 		| $(checkpoint_there) $R/gate.tsv
 	rm -f $@.tmp
-	$(call stage,counters) $(callgrind) $(worker) -g $(profile_counted_steps) -w 0 -r 1 \
+	$(call stage,counters) $(callgrind) $(worker) -g $(counted_steps) -w 0 -r 1 \
 		--profile >/dev/null
 	mv $@.tmp $@
 	$(call record,$(counted_args))

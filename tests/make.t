@@ -36,6 +36,7 @@ ok 'written down: nothing'                 'run >out && [ -z "$(why)" ] && kept 
 ok 'why names the parameter'               'why workload_prompt_tokens=33 >out; grep -q "^$R/worker.callgrind: due to: changed/workload_prompt_tokens$" out && grep -q "^$R/baseline.tsv: due to: changed/workload_prompt_tokens$" out && ! grep gate out'
 state() { find runs checkpoints build -type f -printf '%p %T@ %s\n' | sort; }
 ok 'a dry run leaves no trace'             'state >before; run -n workload_prompt_tokens=33 >out 2>&1; redone baseline.tsv && state | cmp - before && [ -z "$(why)" ]'
+ok 'no more steps counted than there are' 'run -n workload_generate_tokens=2 >out 2>&1; grep -q -- "-g 2 -w 0 -r 1" out'
 ok 'report never captures'                 'run report workload_prompt_tokens=33 >out && taken 2 && kept baseline.tsv'
 ok 'report needs no profiler'              'mv bin/valgrind gone; PATH=$dir/bin:/usr/bin:/bin run report profile_top_kernels=4 >out; s=$?; mv gone bin/valgrind; [ $s -eq 0 ] && redone report.md'
 ok 'report says what is missing'           'mv $R/worker.callgrind keep; touched; ! run report >out 2>err && grep -q "not captured yet" err && taken 2'
