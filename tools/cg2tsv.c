@@ -95,9 +95,11 @@ part(struct run *r, const struct cg *c)
 	char *phase = phase_of(c, &step);
 
 	if (phase == NULL) {
-		r->ended |= p->trigger != NULL &&
-		    strcmp(p->trigger, "Program termination") == 0;
-		if (r->n_left++ == 0)
+		/* Every run ends with one: it is no phase, and no news. */
+		if (p->trigger != NULL &&
+		    strcmp(p->trigger, "Program termination") == 0)
+			r->ended = true;
+		else if (r->n_left++ == 0)
 			warnx("%s: part %llu left out: it was not made by a named "
 			    "client request but by '%s'", c->path,
 			    (unsigned long long)p->number,
