@@ -76,7 +76,7 @@ exits 0 'eager: lost events are said' 'nsys2tsv work hf-eager.sqlite' 'nsys said
 sampled() {
 	awk -F'\t' -v m="$2" '
 	FILENAME ~ /ranges/ { if (FNR > 1 && $5 != "shm") { name[++r] = $5; from[r] = $1; to[r] = $2 }; next }
-	FILENAME ~ /work/ { if ($3 == "kernel" && $7 != "NA") for (i = 1; i <= r; i++) if ($7 >= from[i] && $7 < to[i]) {
+	index(FILENAME, "work") { if ($3 == "kernel" && $7 != "NA") for (i = 1; i <= r; i++) if ($7 >= from[i] && $7 < to[i]) {
 		if (!(i in s) || $1 < s[i]) s[i] = $1; if ($2 > e[i]) e[i] = $2 }; next }
 	$3 == m && $5 != "NA" { for (i = 1; i <= r; i++) if ($1 + $6 > s[i] && $1 <= e[i]) v[i] += $5 }
 	END { for (i = 1; i <= r; i++) printf "%s%s %.0f", (i > 1 ? " " : ""), name[i], v[i]; print "" }' \
