@@ -20,6 +20,7 @@ tools := \
 	ns-calib \
 	ns-check \
 	ns-discover \
+	ns-guard \
 	ns-integrate \
 	ns-phases \
 	ns-plan \

@@ -17,11 +17,11 @@ prompt_args   := $(checkpoint_args) $(filter-out workload_generate_tokens,$(work
 # No more steps are counted than the workload has.
 counted_steps := $(shell printf '%s\n' $(workload_generate_tokens) $(profile_counted_steps) | sort -n | sed q)
 counted_args  := $(prompt_args) $(cache_args) counted_steps
-baseline_args := $(prompt_args) workload_generate_tokens profile_warmup profile_repeats
+gated         := $R/gate.callgrind
+device        := cpu
+include mk/speed.mk
 
-captures := $(addprefix $R/,probe.kv model.kv tensors.tsv gate.callgrind gate.expected.tsv \
-	ceilings.kv sweep.tsv baseline.tsv footprint.tsv routing.tsv canary-before.kv canary-after.kv \
-	worker.callgrind)
+captures := $(addprefix $R/,probe.kv model.kv tensors.tsv gate.callgrind gate.expected.tsv) $(speed) $R/worker.callgrind
 
 ifneq ($(capturing),)
 # An empty environment and one thread: the counts are the same every time.
@@ -29,8 +29,6 @@ valgrind := $(firstword $(shell command -v valgrind) valgrind)
 callgrind = env -i LC_ALL=C OMP_NUM_THREADS=1 $(valgrind) --tool=callgrind --log-file=$@.log \
 	--cache-sim=yes --simulate-wb=yes --instr-atstart=no --combine-dumps=yes \
 	--I1=$(platform_i1) --D1=$(platform_d1) --LL=$(platform_ll) --callgrind-out-file=$@.tmp
-worker = build/ns-worker -d cpu -m $(checkpoint) -p $(workload_prompt_tokens) \
-	-B $(workload_batch) -s $(workload_seed)
 
 $R/gate.callgrind: build/ns-calib.sum $(call recall,$R/gate.callgrind,$(cache_args)) | $R/model.kv
 	rm -f $@.tmp
@@ -39,21 +37,6 @@ $R/gate.callgrind: build/ns-calib.sum $(call recall,$R/gate.callgrind,$(cache_ar
 	mv $@.tmp $@
 	$(call record,$(cache_args))
 
-$R/ceilings.kv: build/ns-calib.sum | $R/gate.tsv
-	$(call stage,ceilings) build/ns-calib ceilings --seconds $(profile_ceilings_seconds) $(into)
-$R/sweep.tsv: build/ns-calib.sum | $R/gate.tsv
-	$(call stage,sweep) build/ns-calib sweep --seconds $(profile_sweep_seconds) $(into)
-
-# Speed, with a canary on either side of it.
-$R/baseline.tsv: build/ns-worker.sum $(call recall,$R/baseline.tsv,$(baseline_args)) \
-		| $(checkpoint_there) $R/gate.tsv
-	build/ns-calib canary --seconds $(profile_canary_seconds) >$R/canary-before.kv
-	$(call stage,baseline) $(worker) -g $(workload_generate_tokens) -w $(profile_warmup) \
-		-r $(profile_repeats) --footprint $R/footprint.tsv --routing $R/routing.tsv >$@.tmp
-	build/ns-calib canary --seconds $(profile_canary_seconds) >$R/canary-after.kv
-	mv $@.tmp $@
-	$(call record,$(baseline_args))
-
 $R/worker.callgrind: build/ns-worker.sum $(call recall,$R/worker.callgrind,$(counted_args)) \
 		| $(checkpoint_there) $R/gate.tsv
 	rm -f $@.tmp
@@ -61,12 +44,6 @@ $R/worker.callgrind: build/ns-worker.sum $(call recall,$R/worker.callgrind,$(cou
 		--profile >/dev/null
 	mv $@.tmp $@
 	$(call record,$(counted_args))
-
-# Made beside another capture: there, or that capture has to be made again.
-beside = $R/gate.expected.tsv:gate.callgrind $(foreach f,footprint.tsv routing.tsv \
-	canary-before.kv canary-after.kv,$R/$f:baseline.tsv)
-$(foreach b,$(beside),$(eval $(firstword $(subst :, ,$b)): | $R/$(lastword $(subst :, ,$b)); \
-	[ -e $$@ ] || { echo "$$@ is gone: rm $$| and run again" >&2; exit 2; }))
 endif
 
 $R/gate.counters.tsv $R/counters.tsv: build/cg2tsv

@@ -77,6 +77,8 @@ exits 2 'nowhere, raw'     'ncu2tsv --metrics dram__bytes_read $in/raw.csv' \
 exits 2 'nowhere, details' 'ncu2tsv --metrics dram__byte_reads.sum $in/details.csv' 'nearest: dram__bytes_read.sum,'
 exits 2 'an empty name'    'ncu2tsv --metrics a,,b $in/raw.csv' 'not a list of names'
 
+exits 2 'a range that is not there' 'ncu2tsv --ranges read,prefill $data/h200-gate/memory.csv' "no range 'prefill'; nearest: "
+ok 'ranges that are'       'ncu2tsv --ranges copy,read,write,reread $data/h200-gate/memory.csv'
 # skipping gives what reading gives, wherever the columns and blocks of 64 bytes fall
 i=1
 while [ $i -le 70 ]; do

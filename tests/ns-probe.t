@@ -19,6 +19,7 @@ for c in 0 1 2 3; do
 	cache "$gb10" $c 2 2 Unified $((c < 2 ? 2048 : 512))K $c
 	cache "$gb10" $c 3 3 Unified $((c < 2 ? 16384 : 8192))K $((c < 2 ? 0 : 2))-$((c < 2 ? 1 : 3))
 done >"$gb10/proc/cpuinfo"
+mkdir "$gb10/proc/77" "$gb10/proc/78" && echo ncu >"$gb10/proc/77/comm" && echo ncurses >"$gb10/proc/78/comm"
 echo 'NVIDIA DGX Spark' >"$gb10/sys/class/dmi/id/product_name"
 printf 'MemTotal:       125513740 kB\nMemFree:         1000000 kB\nMemAvailable:   98304000 kB\n' >"$gb10/proc/meminfo"
 printf 'NAME="Ubuntu"\nPRETTY_NAME="Ubuntu 24.04.3 LTS"\n' >"$gb10/etc/os-release"
@@ -64,7 +65,7 @@ has platform=gb10 'platform_why=chip_GB20B,_inferred_from_the_compute_capability
     n_gpus=1 gpu=NVIDIA_GB10 gpu_why=NA gpu_chip=GB20B gpu_chip_source=inferred gpu_cc=12.1 gpu_n_sms=48 \
     gpu_l2_bytes=25165824 gpu_shared_bytes=NA gpu_memory_bytes=128523960320 gpu_memory_bus_bits=256 gpu_integrated=1 \
     gpu_bus=000F:01:00.0 gpu_driver_version=580.95.05 gpu_cuda_version=13.0 gpu_sm_clock_hz=2418000000 \
-    gpu_sm_clock_max_hz=3003000000 gpu_memory_clock_hz=NA gpu_ecc=NA gpu_mig=NA gpu_throttle=none \
+    gpu_sm_clock_max_hz=3003000000 gpu_memory_clock_hz=NA gpu_ecc=NA gpu_mig=NA gpu_throttle=none gpu_busy_percent=93 gpu_n_processes=2 profilers=ncu:77 \
     nvml_total_bytes=NA nvml_used_bytes=NA nvml_free_bytes=NA nvml_why=memory:_Not_Supported \
     counters_permitted=0 counters_why=for_administrators:_RmProfilingAdminOnly_is_1 admin=0
 
@@ -72,7 +73,7 @@ ok 'H200' 'probe $h200 h2 >h200.kv'
 f=h200.kv
 has platform=gh100 platform_why=chip_GH100 machine=NA 'cpu=Intel_R__Xeon_R__Platinum_8480C' n_cores=2 \
     last_level_bytes=110100480 memory_available_bytes=NA os=NA virtual=1 gpu_chip_source=cupti gpu_cc=9.0 \
-    gpu_integrated=0 gpu_ecc=1 gpu_mig=0 gpu_throttle=software_power_cap,software_thermal \
+    gpu_integrated=0 gpu_ecc=1 gpu_mig=0 profilers=none gpu_throttle=software_power_cap,software_thermal \
     nvml_total_bytes=150754820096 nvml_used_bytes=1048576 nvml_why=NA gpu_memory_clock_hz=3201000000 \
     counters_permitted=1 'counters_why=open_to_all:_RmProfilingAdminOnly_is_0'
 ok 'it is settings' 'printf "include gb10.kv\nall:;@echo \$(platform)\n" | make -f - | grep -qx gb10 && (. ./h200.kv && [ $platform = gh100 ])'

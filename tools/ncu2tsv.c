@@ -18,10 +18,11 @@ enum {
 	LONGEST_ROW = 1 << 24
 };
 
-enum { OPT_METRICS = 256, OPT_PAGE, OPT_PARTIAL };
+enum { OPT_METRICS = 256, OPT_RANGES, OPT_PAGE, OPT_PARTIAL };
 static const struct opt opts[] = {
 	{ 'p', "phase", "PHASE", "of launches outside any named range: prefill, decode, decode.N" },
 	{ OPT_METRICS, "metrics", "LIST", "only these metrics, separated by commas" },
+	{ OPT_RANGES, "ranges", "LIST", "fail unless each of these NVTX ranges is in it" },
 	{ OPT_PAGE, "page", "PAGE", "raw or details: refuse the other" },
 	{ OPT_PARTIAL, "partial", NULL, "accept a capture in which ncu reports an error" },
 	{ 0, NULL, NULL, NULL }
@@ -214,6 +215,7 @@ finish(struct ncu *u, bool partial)
 	if (u->n_launches == 0)
 		errx(NS_TROUBLE, "%s: a header, but no launch", u->in.path);
 	picks_check(&u->picks, u->in.path);
+	picks_check(&u->ranges, u->in.path);
 	if (u->point.line != 0 && !u->point.known)
 		errx(NS_TROUBLE, "%s:%llu: is '%s' a thousand times more? Nothing in the "
 		    "file shows whether its point groups digits; export again with LC_ALL=C "
@@ -249,6 +251,7 @@ close_all(struct ncu *u)
 	drop_columns(u);
 	csv_free(&u->csv);
 	picks_free(&u->picks);
+	picks_free(&u->ranges);
 	free(u->cut.buf);
 	free(u->cells);
 }
@@ -256,7 +259,7 @@ close_all(struct ncu *u)
 int
 main(int argc, char *argv[])
 {
-	struct ncu u = { .run = 0 };
+	struct ncu u = { .picks.what = "metric", .ranges.what = "range" };
 	bool partial = false;
 	int ch;
 
@@ -269,6 +272,9 @@ main(int argc, char *argv[])
 			break;
 		case OPT_METRICS:
 			picks_parse(&u.picks, optarg);
+			break;
+		case OPT_RANGES:
+			picks_parse(&u.ranges, optarg);
 			break;
 		case OPT_PAGE:
 			u.page = optarg;

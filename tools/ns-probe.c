@@ -78,6 +78,7 @@ main(int argc, char *argv[])
 	machine_print(&o, root);
 	programs_print(&o, root);
 	gpu_print(&o, &g);
+	others_print(&o, root);
 	counters_print(&o, permission, root);
 	out_close(&o);
 	return require != NULL ? counters_require(permission, &g) : NS_OK;

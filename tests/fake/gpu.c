@@ -84,6 +84,8 @@ int nvmlDeviceGetClockInfo(void *d, int which, unsigned *mhz)
 	*mhz = which == 1 ? 2418 : 3201;
 	return 0;
 }
+int nvmlDeviceGetUtilizationRates(void *d, unsigned u[2]) { (void)d; u[0] = 93; u[1] = 20; return 0; }
+int nvmlDeviceGetComputeRunningProcesses_v3(void *d, unsigned *n, void *p) { (void)d; (void)p; *n = 2; return 7; }
 int nvmlDeviceGetMaxClockInfo(void *d, int which, unsigned *mhz) { (void)d; (void)which; *mhz = 3003; return 0; }
 #endif
 

@@ -67,6 +67,16 @@ remember(struct ncu *u, struct launch l)
 }
 
 static void
+in_range(struct picks *asked, const char *range)
+{
+	struct pick *p = picks_find(asked, range);
+
+	picks_there(asked, range);
+	if (p != NULL)
+		p->seen = true;
+}
+
+static void
 launch(struct ncu *u, struct launch l)
 {
 	struct phase ph = { .has_step = false };
@@ -84,6 +94,8 @@ launch(struct ncu *u, struct launch l)
 		phase_find(key(u, PUSH), &ph, &range);
 	if (key(u, START) != NULL)
 		phase_find(key(u, START), &ph, &range);
+	if (range != NULL && u->ranges.n != 0)
+		in_range(&u->ranges, range);
 	if (ph.name[0] == '\0')
 		ph = u->phase;
 	/* A range's result is no kernel's, and bears the range's name. */

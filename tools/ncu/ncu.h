@@ -51,12 +51,13 @@ struct phase {
 bool	phase_parse(const char *range, struct phase *);	/* "decode.3" */
 void	phase_find(char *cell, struct phase *, const char **innermost);
 
-/* picks.c: --metrics. */
+/* picks.c: --metrics and --ranges. */
 struct pick {
 	char	*name;
 	bool	seen;
 };
 struct picks {
+	const char *what;		/* "metric" */
 	size_t	n;			/* 0: everything is wanted */
 	struct pick *pick;
 	size_t	n_there, cap;
@@ -120,7 +121,7 @@ struct piece {
 struct ncu {
 	struct lines in;
 	struct talk talk;
-	struct picks picks;
+	struct picks picks, ranges;
 	struct point point;
 	struct cut cut;
 	struct csv_parser csv;

@@ -1,4 +1,4 @@
-/* picks.c: the metrics that were asked for, and what to say of one not there. */
+/* picks.c: the metrics or ranges that were asked for, and what to say of one not there. */
 #include <err.h>
 
 #include "ncu.h"
@@ -14,7 +14,8 @@ picks_parse(struct picks *p, const char *list)
 	while ((name = strsep(&rest, ",")) != NULL) {
 		name += strspn(name, " ");
 		if (*name == '\0' || strlen(name) > LONGEST)
-			errx(NS_TROUBLE, "--metrics: not a list of names: '%s'", list);
+			errx(NS_TROUBLE, "--%ss: not a list of names: '%s'", p->what,
+			    list);
 		p->pick = xgrow(p->pick, &cap, p->n + 1, sizeof *p->pick);
 		p->pick[p->n++] = (struct pick){ .name = xstrdup(name) };
 	}
@@ -98,7 +99,8 @@ absent(const struct picks *p, const char *name, const char *path)
 		free(said);
 		said = longer;
 	}
-	errx(NS_TROUBLE, "%s: no metric '%s'; nearest:%s", path, name, said);
+	errx(NS_TROUBLE, "%s: no %s '%s'; nearest:%s", path, p->what, name,
+	    p->n_there > 0 ? said : " there is none");
 }
 
 void

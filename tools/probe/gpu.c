@@ -11,6 +11,7 @@
 enum { SM_COUNT = 16, INTEGRATED = 18, MEMORY_BUS_BITS = 37, L2_BYTES = 38,
     CC_MAJOR = 75, CC_MINOR = 76, SHARED_PER_SM = 81 };
 enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2 };
+enum { NVML_INSUFFICIENT_SIZE = 7 };
 
 struct cuda {
 	int	(*init)(unsigned), (*version)(int *), (*count)(int *);
@@ -27,6 +28,8 @@ struct nvml {
 	int	(*clock)(void *, int, unsigned *), (*max_clock)(void *, int, unsigned *);
 	int	(*ecc)(void *, int *, int *), (*mig)(void *, unsigned *, unsigned *);
 	int	(*throttle)(void *, unsigned long long *);
+	int	(*busy)(void *, unsigned [2]);		/* GPU, memory: percent */
+	int	(*processes)(void *, unsigned *, void *);
 	const char *(*error)(int);
 };
 
@@ -85,6 +88,9 @@ nvml_load(struct nvml *m)
 		{ &m->mig, "nvmlDeviceGetMigMode", NULL },
 		{ &m->throttle, "nvmlDeviceGetCurrentClocksEventReasons",
 		    "nvmlDeviceGetCurrentClocksThrottleReasons" },
+		{ &m->busy, "nvmlDeviceGetUtilizationRates", NULL },
+		{ &m->processes, "nvmlDeviceGetComputeRunningProcesses_v3",
+		    "nvmlDeviceGetComputeRunningProcesses" },
 		{ &m->error, "nvmlErrorString", NULL },
 	};
 	void *lib = dlopen("libnvidia-ml.so.1", RTLD_NOW);
@@ -153,7 +159,7 @@ nvml_probe(struct gpu *g)
 	const char *absent;
 	struct nvml_memory memory;
 	unsigned long long bits;
-	unsigned mhz, on, pending;
+	unsigned mhz, on, pending, busy[2], n = 0;
 	int now, later, status;
 	struct nvml m;
 	void *dev;
@@ -188,6 +194,12 @@ nvml_probe(struct gpu *g)
 		g->throttle = bits;
 		g->has_throttle = true;
 	}
+	if (m.busy(dev, busy) == 0)
+		g->busy_percent = (int)busy[0];
+	/* With room for none, it says how many there are. */
+	status = m.processes(dev, &n, NULL);
+	if (status == 0 || status == NVML_INSUFFICIENT_SIZE)
+		g->n_processes = (int)n;
 }
 
 void
@@ -198,7 +210,7 @@ gpu_probe(struct gpu *g, int device)
 	    .memory_bytes = UNKNOWN, .shared_bytes = UNKNOWN, .total_bytes = UNKNOWN,
 	    .used_bytes = UNKNOWN, .free_bytes = UNKNOWN, .sm_hz = UNKNOWN,
 	    .sm_max_hz = UNKNOWN, .memory_hz = UNKNOWN, .ecc = UNKNOWN,
-	    .mig = UNKNOWN };
+	    .mig = UNKNOWN, .busy_percent = UNKNOWN, .n_processes = UNKNOWN };
 	cuda_probe(g, device);
 	if (g->found) {
 		nvml_probe(g);
@@ -274,6 +286,8 @@ gpu_print(struct out *o, const struct gpu *g)
 	number(o, "gpu_ecc", g->ecc);
 	number(o, "gpu_mig", g->mig);
 	throttle(o, g);
+	number(o, "gpu_busy_percent", g->busy_percent);
+	number(o, "gpu_n_processes", g->n_processes);
 	number(o, "nvml_total_bytes", g->total_bytes);
 	number(o, "nvml_used_bytes", g->used_bytes);
 	number(o, "nvml_free_bytes", g->free_bytes);

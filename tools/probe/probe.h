@@ -21,6 +21,7 @@ struct gpu {
 	int64_t	 total_bytes, used_bytes, free_bytes;
 	int64_t	 sm_hz, sm_max_hz, memory_hz;
 	int	 ecc, mig;
+	int	 busy_percent, n_processes;	/* of anyone */
 	bool	 has_throttle;
 	uint64_t throttle;			/* a bit a reason */
 };
@@ -37,5 +38,6 @@ int	counters_require(enum permission, const struct gpu *);	/* exit status */
 
 void	machine_print(struct out *, const char *root);
 void	programs_print(struct out *, const char *root);
+void	others_print(struct out *, const char *root);
 
 #endif

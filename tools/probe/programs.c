@@ -9,13 +9,14 @@
 #include "probe.h"
 
 static const struct {
-	const char *name, *elsewhere[3];	/* beside PATH; the newest counts */
+	const char *name, *elsewhere[4];	/* beside PATH; the newest counts */
 } programs[] = {
 	{ "valgrind", { NULL } },
 	{ "gnuplot", { NULL } },
 	{ "sqlite3", { NULL } },
 	{ "nsys", { "/usr/local/cuda*/bin/nsys", "/opt/nvidia/nsight-systems/*/bin/nsys",
-	    "/opt/nvidia/nsight-systems-cli/*/bin/nsys" } },
+	    "/opt/nvidia/nsight-systems-cli/*/bin/nsys",
+	    "/opt/nvidia/nsight-compute/*/host/target-linux-*/nsys" } },
 	{ "ncu", { "/usr/local/cuda*/bin/ncu", "/opt/nvidia/nsight-compute/*/ncu", NULL } },
 	{ "nvcc", { "/usr/local/cuda*/bin/nvcc", NULL } },
 	{ "python3", { NULL } },
@@ -47,11 +48,11 @@ on_path(const char *name)
 }
 
 static char *
-elsewhere(const char *root, const char *const places[3])
+elsewhere(const char *root, const char *const places[4])
 {
 	char *newest = NULL;
 
-	for (size_t i = 0; i < 3 && places[i] != NULL; i++) {
+	for (size_t i = 0; i < 4 && places[i] != NULL; i++) {
 		char *pattern = xasprintf("%s%s", root, places[i]);
 		glob_t g;
 
