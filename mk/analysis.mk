@@ -1,8 +1,8 @@
 # From captures to report: one filter, one file.  Nothing here can start a
 # profiler, and nothing needs the checkpoint or the machine.
 #
-# A backend says what it gives: gate, counters, sampled (counters, within a
-# timeline), model, baseline, ceilings, timeline.  What it does not give is absent from the report, which says so.
+# A backend says what it gives: gate, counters, launches (counters, launch by
+# launch), sampled (counters, within a timeline), model, baseline, ceilings, timeline.  What it does not give is absent from the report, which says so.
 
 gives_  = $(filter $1,$(gives))
 tables := $(captures)
@@ -16,9 +16,11 @@ metrics := configs/platforms/$(platform)/metrics.tsv
 # ---- the gate comes first, and a run whose gate fails stops here
 
 ifneq ($(call gives_,gate),)
-tables += $R/gate.tsv $R/platform.kv
+tables += $R/gate.tsv $R/gate.terms.tsv $R/platform.kv
 $R/gate.hierarchy.tsv: $R/gate.counters.tsv $(metrics) build/ns-rollup
 	build/ns-rollup -m $(metrics) $< $(into)
+$R/gate.terms.tsv: $R/gate.counters.tsv $(metrics) build/ns-rollup
+	build/ns-rollup --terms -m $(metrics) $< $(into)
 $R/gate.tsv: $R/gate.hierarchy.tsv $R/gate.expected.tsv $R/platform.kv build/ns-calib
 	t=$$(sed -n 's/^gate_tolerance_ratio=//p' $R/platform.kv); \
 	build/ns-calib judge -e $R/gate.expected.tsv -t $$t $< >$@.tmp || \
@@ -32,7 +34,7 @@ registry_counters := $(metrics)
 registry_sampled  := configs/platforms/$(platform)/samples.tsv
 counts := $(strip $(foreach c,counters sampled,$(call gives_,$c)))
 ifneq ($(counts),)
-tables += $R/platform.kv $R/hierarchy.tsv $R/steps.tsv $R/terms.tsv
+tables += $R/platform.kv $R/hierarchy.tsv $R/steps.tsv $R/terms.tsv $(if $(call gives_,launches),$R/launches.tsv)
 figures += ladder
 # Each source by its own registry; of the headers, the first.
 rollup = { $(foreach c,$(counts),build/ns-rollup -m $(registry_$c) $1 $R/$c.tsv;) } | awk 'NR == 1 { head = $$0; print } $$0 != head' $(into)
@@ -134,5 +136,5 @@ $R/compact.json: $(tables) build/ns-report
 
 # What a run can make again without capturing.
 analysed := $(sort $(filter-out $(captures),$(tables) $(drawn) $(addprefix $R/,checks.tsv stages.tsv manifest.kv \
-	gate.counters.tsv gate.hierarchy.tsv counters.tsv sampled.tsv sampled.kv phased.tsv windows trace.json compact.json \
+	gate.counters.tsv gate.hierarchy.tsv gate.terms.tsv counters.tsv launches.tsv sampled.tsv sampled.kv phased.tsv windows trace.json compact.json \
 	report.md report.md.args report.html report.json)))

@@ -1,50 +1,126 @@
 # The cuda backend: ns-worker on an NVIDIA GPU, watched by Nsight Systems and
 # Nsight Compute.  Which chip that is, and so which counters, ns-probe says.
 #
-#	TIERS=0,1,2	0: timeline and sampled counters (nsys); 1: totals of a
+#	TIERS=0,1,2	0: timeline and sampled counters (nsys); 1: totals of each
 #		phase (ncu); 2: detail of the kernels that take most time (ncu)
 #	TIER1=range	all counters of the registry, the program run once a pass;
-#		memory: those of memory alone, one pass; kernel: kernel by kernel,
-#		the slow witness, for small models
-#	GUARD=		capture although ns-guard has found a reason not to
+#		memory: those of memory alone, one pass; kernel: all of them kernel by
+#		kernel, the slow witness, for small models
+#	GUARD=		capture although ns-guard found a reason not to
+#	PLATFORM=NAME	other counters than those that configs/platforms/ has for this chip
 
-TIERS := 0,1,2
-TIER1 := range
-GUARD := build/ns-guard
+TIERS    := 0,1,2
+TIER1    := range
+GUARD    := build/ns-guard
 PLATFORM :=
 
+empty :=
 comma := ,
+list   = $(subst $(empty) ,$(comma),$(strip $1))
 tiers := $(subst $(comma), ,$(TIERS))
-$(if $(filter-out 0 1 2 3,$(tiers)),$(error TIERS=$(TIERS): a list of 0, 1, 2 and 3 was expected))
-$(if $(filter $(TIER1),range memory kernel),,$(error TIER1=$(TIER1): range, memory or kernel was expected))
-tier = $(filter $1,$(tiers))
+tier   = $(filter $1,$(tiers))
+$(if $(filter-out 0 1 2,$(tiers)),$(error TIERS=$(TIERS): a list of 0, 1 and 2 was expected))
+tier1 := $(TIER1)
+$(if $(filter $(tier1),range memory kernel),,$(error TIER1=$(TIER1): range, memory or kernel was expected))
 
-# ---- the chip, and the platform that describes it; a dry run takes the last ones
+# ---- the chip and what describes it, the profilers and where they are
 
+chip_platform :=
+chip_name     :=
+chip_ncu      :=
+chip_nsys     :=
 ifeq ($(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),)
 include $R/chip.kv
 else
-chip_platform := gh100
-chip_name     := GH100
 $(foreach l,$(file <$R/chip.kv),$(eval $l))
 endif
-platform := $(or $(PLATFORM),$(chip_platform))
+platform := $(or $(PLATFORM),$(filter-out NA,$(chip_platform)),gh100)
 registry := configs/platforms/$(platform)/metrics.tsv
+$(if $(wildcard $(registry)),,$(error PLATFORM=$(platform): there is \
+	$(patsubst configs/platforms/%/metrics.tsv,%,$(wildcard configs/platforms/*/metrics.tsv))))
 
 $R/chip.kv: $R/probe.kv
-	{ sed -n 's/^platform=/chip_platform=/p; s/^gpu_chip=/chip_name=/p' $<; } $(into)
+	! grep -qx gpu=NA $< || { echo "no GPU here ($$(sed -n 's/^gpu_why=//p' $<)): BACKEND=cpu measures without one" >&2; exit 2; }
+	sed -n 's/^platform=/chip_platform=/p; s/^gpu_chip=/chip_name=/p; s/^ncu=/chip_ncu=/p; s/^nsys=/chip_nsys=/p' $< $(into)
 
-kv_bytes         = $$(if grep -qx dtype=F32 $R/model.kv; then echo 4; else echo 2; fi)
+kv_bytes         = $$(if grep -qix dtype=f32 $R/model.kv; then echo 4; else echo 2; fi)
 activation_bytes :=
 device           := cuda
 gated            := $R/gate.csv
 include mk/speed.mk
 
-# ---- counters by ncu: which, and of which ranges
+# ---- what ncu counts, and of which ranges
 
-# Metrics of tier 1, and those of memory that cost one pass together.
-ncu_metrics := $(shell awk -F '\t' 'NR > 1 && $$6 <= 1 { print $$4 }' $(registry) | awk '!seen[$$0]++')
-memory_metrics := $(shell awk -F '\t' 'NR > 1 && ($$2 == "memory" && $$6 <= 1 && $$7 != "witness" || $$1 == "time") { print $$4 }' $(registry) | awk '!seen[$$0]++')
-gate_metrics := $(shell awk -F '\t' 'NR > 1 && $$1 == "bytes" && ($$2 == "memory" || $$2 == "l2" && $$6 <= 1) { print $$4 }' $(registry) | awk '!seen[$$0]++')
-list = $(subst $( ) ,$(comma),$(strip $1))
-$( ) := $( )
+# The registry's metrics, in rows where an awk condition holds.
+metrics_where = $(call list,$(shell awk -F '\t' 'NR > 1 && ($1) && !seen[$$4]++ { print $$4 }' $(registry)))
+gate_metrics   := $(call metrics_where,$$1 == "bytes" && ($$2 == "memory" || $$2 == "l2" && $$6 <= 1))
+memory_metrics := $(call metrics_where,$$6 <= 1 && ($$2 == "memory" && $$7 != "witness" || $$1 == "time"))
+all_metrics    := $(call metrics_where,$$6 <= 1)
+range_metrics  := $(if $(filter memory,$(tier1)),$(memory_metrics),$(all_metrics))
+
+# The last decode step stands for all: the cache is at its longest.
+last_step := $(if $(filter-out 0,$(workload_generate_tokens)),$(shell echo $$(($(workload_generate_tokens) - 1))))
+ranges    := prefill $(last_step:%=decode.%)
+counted       := phases.csv
+counted_steps := $(if $(last_step),1,0)
+watched_args  := $(checkpoint_args) $(workload_args)
+range_args    := $(watched_args) tier1 range_metrics counted_steps
+launch_args   := $(watched_args) memory_metrics
+
+tier1_captures := $(addprefix $R/,plan.tsv phases.csv launches.csv)
+captures := $(addprefix $R/,probe.kv model.kv tensors.tsv gate.csv gate.expected.tsv) $(speed) $(if $(call tier,1),$(tier1_captures))
+gives    := gate model baseline ceilings footprint $(if $(call tier,1),counters launches)
+
+ifneq ($(capturing),)
+# Caches as the program left them, clocks as they are: what runs is what is counted.
+# ncu leaves its table in $@.tmp, and ends with 0 whether or not there is one.
+ncu = $(or $(filter-out NA,$(chip_ncu)),ncu) --target-processes all --clock-control none --cache-control none \
+	--csv --page raw --print-units base --print-fp --log-file $@.tmp --nvtx $(patsubst %,--nvtx-include nsbench@%/,$1)
+whole_table = build/ncu2tsv --ranges $(call list,$1) --metrics $2 $@.tmp >/dev/null
+worker_watched = $(worker) -g $(workload_generate_tokens) -w 1 -r 1 --profile
+# Bytes of device memory that the worker was seen to take.
+taken = $$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i } NR > 1 && $$at["source"] == "allocator" && \
+	$$at["used_bytes"] > n { n = $$at["used_bytes"] } END { printf "%.0f", n }' $R/footprint.tsv)
+guard = $(if $(GUARD),build/ns-probe | $(GUARD) $1 >/dev/null || { echo "GUARD= captures all the same" >&2; exit 2; },:)
+
+# In runs of the whole program, so that nothing is saved and restored.
+$R/gate.csv: build/ns-calib.sum $(call recall,$R/gate.csv,gate_metrics) | $R/model.kv build/ns-guard build/ncu2tsv
+	$(call guard,--need 0)
+	rm -f $@.tmp
+	$(call stage,gate) $(call ncu,read write copy reread) --replay-mode app-range --metrics $(gate_metrics) \
+		build/ns-calib -d cuda gate >$R/gate.expected.tsv.tmp
+	$(call whole_table,read write copy reread,$(gate_metrics))
+	mv $R/gate.expected.tsv.tmp $R/gate.expected.tsv
+	mv $@.tmp $@
+	$(call record,gate_metrics)
+
+$R/plan.tsv: $(registry) build/ns-plan | $R/gate.tsv
+	build/ns-plan -m $< --tier 1 --chip $(chip_name) --recorded configs/platforms/$(platform)/plan.tsv $(into)
+
+$R/phases.csv: build/ns-worker.sum $(call recall,$R/phases.csv,$(range_args)) | $(checkpoint_there) $R/gate.tsv $R/baseline.tsv
+	$(call guard,--need $(taken) $(if $(filter kernel,$(tier1)),--save $(taken)))
+	rm -f $@.tmp
+	$(call stage,phases) $(call ncu,$(ranges)) --replay-mode $(if $(filter kernel,$(tier1)),kernel,app-range) \
+		--metrics $(range_metrics) $(worker_watched) >/dev/null
+	$(call whole_table,$(ranges),$(range_metrics))
+	mv $@.tmp $@
+	$(call record,$(range_args))
+
+# Each launch by itself, in one pass, so that nothing is saved either.
+$R/launches.csv: build/ns-worker.sum $(call recall,$R/launches.csv,$(launch_args)) | $(checkpoint_there) $R/gate.tsv $R/baseline.tsv
+	$(call guard,--need $(taken))
+	rm -f $@.tmp
+	$(call stage,launches) $(call ncu,$(ranges)) --metrics $(memory_metrics) $(worker_watched) >/dev/null
+	$(call whole_table,$(ranges),$(memory_metrics))
+	mv $@.tmp $@
+	$(call record,$(launch_args))
+endif
+
+asked = $(patsubst $2=%,--metrics %,$(filter $2=%,$(file <$R/$1.args)))
+$R/gate.counters.tsv $R/counters.tsv $R/launches.tsv: build/ncu2tsv
+$R/gate.counters.tsv: $R/gate.csv
+	build/ncu2tsv $(call asked,gate.csv,gate_metrics) $< $(into)
+$R/counters.tsv: $R/phases.csv
+	build/ncu2tsv $(call asked,phases.csv,range_metrics) $< $(into)
+$R/launches.tsv: $R/launches.csv
+	build/ncu2tsv $(call asked,launches.csv,memory_metrics) $< $(into)

@@ -24,7 +24,9 @@ include mk/record.mk
 MODEL      := tiny
 WORKLOAD   := default
 PROFILE    := default
-BACKEND    := $(if $(or $(value TIMELINE),$(value COUNTERS),$(value BASELINE)),adopted,cpu)
+# What is there to measure; elsewhere, what was measured.
+BACKEND    := $(or $(if $(or $(value TIMELINE),$(value COUNTERS),$(value BASELINE)),adopted),\
+	$(if $(wildcard /dev/nvidia0 /dev/nvidiactl),cuda),cpu)
 TAG        :=
 CHECKPOINT :=
 

@@ -1,4 +1,4 @@
-/* kernels.c: counters.tsv and the metric registry -> memory bytes a kernel. */
+/* kernels.c: launches.tsv, or else counters.tsv, and the metric registry -> memory bytes a kernel. */
 #include <err.h>
 #include <math.h>
 #include <search.h>
@@ -94,7 +94,7 @@ collect(const void *node, VISIT visit, void *arg)
 	l->v[l->n++] = **(struct kernel *const *)node;
 }
 
-/* What a counters.tsv of any length comes to, kernel by kernel. */
+/* What counters of any length comes to, kernel by kernel. */
 static struct list
 sum_up(const char *path, const struct terms *terms)
 {
@@ -122,10 +122,14 @@ sum_up(const char *path, const struct terms *terms)
 void
 kernels_load(struct run *r, const char *metrics)
 {
-	char *counters = xasprintf("%s/counters.tsv", r->dir);
+	char *counters = xasprintf("%s/launches.tsv", r->dir);
 	char *own = xasprintf("%s/metrics.tsv", r->dir);
 	struct table m;
 
+	if (access(counters, F_OK) != 0) {
+		free(counters);
+		counters = xasprintf("%s/counters.tsv", r->dir);
+	}
 	if (table_read(&m, metrics != NULL ? metrics : own)) {
 		struct terms terms = memory_terms(&m);
 
