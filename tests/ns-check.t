@@ -88,7 +88,7 @@ all='expected measured error_ratio tolerance_ratio verdict'
 
 run
 ok 'all is well'        'ns-check run && [ -z "$(ns-check run 2>&1 >out)" ]'
-is 'every check speaks' 'gate sentinel witness predicted_read predicted_write steps hit_ratio missing sampled kernels read_ceiling flop_ceiling canary profiled_time footprint' \
+is 'every check speaks' 'gate derivation sentinel witness predicted_read predicted_write steps hit_ratio missing sampled kernels read_ceiling flop_ceiling canary profiled_time footprint' \
     "ns-check run | sed 1d | cut -f 1 | cut -d . -f 1 | uniq | paste -s -d ' '"
 is 'decode, read'       '2100 2110.5 0.005 0.01 pass'       "col predicted_read decode '$all'"
 is 'prefill, read'      '10000 10000 0 0.02 pass'           "col predicted_read prefill '$all'"
@@ -107,7 +107,7 @@ is 'canary'             '50 48 -0.04 0.05 pass'             "col canary.canary_g
 is 'profiled time'      '200 210 0.05 0.1 pass'             "col profiled_time decode '$all'"
 is 'footprint'          '1000 1100 0.1 0.25 pass'           "col footprint.process NA '$all'"
 says 'nothing was sampled' sampled NA na 'both sampled (nsys) and replayed (ncu)'
-says 'nothing was replayed' kernels decode na 'ncu has nothing of it'
+says 'nothing was replayed' kernels NA na 'ncu was not run'
 is 'source'             cg 'col predicted_read decode source'
 
 # What is absent is said; the others are judged all the same.
@@ -117,14 +117,14 @@ for f in readset.tsv steps.tsv hierarchy.tsv baseline.tsv ceilings.kv gate.tsv t
 	ok "without $f"   "ns-check run | awk -F '\t' '\$8 == \"na\" && \$9 == \"$f is not there\"' | grep -q ."
 done
 rm -rf run; mkdir run
-is 'an empty directory' 15 "ns-check run | grep -c 'na	.* is not there'"
+is 'an empty directory' 16 "ns-check run | grep -c 'na	.* is not there'"
 run; rm run/platform.kv
 is 'without platform.kv the tolerances are the usual ones' '0.01 0.02' 'echo $(col predicted_read decode tolerance_ratio) $(col predicted_read prefill tolerance_ratio)'
 
 # Physics.  A layer less in the prediction: 900 instead of 1100 in step 1.
 run; sed -i 's/^decode	1	q	900/decode	1	q	700/' run/readset.tsv
 exits 1 'a prediction that lacks a layer' 'ns-check run' 'predicted_read: fail: decode: memory delivers 11.1 % more than the checkpoint says must be read: weights are read again'
-is 'and the table is whole' 15 "ns-check run 2>err | sed 1d | cut -f 1 | cut -d . -f 1 | uniq | wc -l | tr -d ' '"
+is 'and the table is whole' 16 "ns-check run 2>err | sed 1d | cut -f 1 | cut -d . -f 1 | uniq | wc -l | tr -d ' '"
 is 'the others still pass' 1 "ns-check run 2>err | grep -c '	fail	'"
 run; sed -i 's/10000	400	10400/9700	400	10100/' run/steps.tsv
 exits 1 'less than predicted' 'ns-check run' 'predicted_read: fail: prefill: memory delivers 3 % less than the checkpoint says must be read: a layer or tensor is predicted and not executed'
@@ -193,12 +193,46 @@ says 'missing: said'    missing.memory decode warn '3 of 8 values at memory are 
 run; sed '1!s/cg$/ncu/' run/steps.tsv >a; sed '1d;s/cg$/nsys/;s/1055/1300/' run/steps.tsv >b; cat a b >run/steps.tsv
 says 'sampled and replayed' sampled prefill pass 'samples show 0 % more memory bytes than replay'
 says 'sampled, not as replayed' sampled decode warn 'samples show 11 % more memory bytes than replay: other work'
-run; sed -i 's/^cg/ncu/' run/terms.tsv
-says 'kernels'          kernels decode pass 'ncu replayed each kernel that nsys saw'
-sed -i 's/4$/3/' run/terms.tsv
-says 'kernels, not as many' kernels decode warn 'nsys saw 4 kernels, ncu replayed 3'
-sed -i 's/3$/2/' run/terms.tsv
-says 'kernels, by ranges' kernels decode na 'by ranges, not by kernels'
+run; table run/launches.tsv <<'T'
+source phase step launch kernel metric value unit why grid block device section
+ncu prefill 0 7.0 a t 1 ns NA 1x1x1 1x1x1 0 NA
+ncu decode 1 7.1 a t 1 ns NA 1x1x1 1x1x1 0 NA
+ncu decode 1 7.1 a u 1 ns NA 1x1x1 1x1x1 0 NA
+ncu decode 1 7.2 a t 1 ns NA 1x1x1 1x1x1 0 NA
+T
+says 'kernels'          kernels decode pass 'decode, step 1: ncu counted each kernel that nsys saw'
+says 'kernels, not as many' kernels prefill warn 'prefill, step 0: nsys saw 5 kernels, ncu counted 1'
+sed -i 's/prefill/sampling/' run/launches.tsv
+says 'kernels, not in the timeline' kernels sampling na 'the timeline does not have it'
+sed 's/1x1x1/NA/g' run/launches.tsv >run/counters.tsv; rm run/launches.tsv
+says 'kernels, by ranges' kernels NA na 'whole ranges, not kernel by kernel'
+
+# Derivations: kernels write nothing, copy 100 each way; a witness that counts, two that do not.
+run; table run/gate.expected.tsv <<'T'
+kernel rung direction expected_bytes
+copy memory read 100
+copy memory write 100
+read memory read 200
+read memory write 0
+T
+table run/gate.terms.tsv <<'T'
+source phase role quantity rung direction metric value n_missing n_total
+ncu copy value bytes memory read dram 100 0 1
+ncu copy witness bytes memory read good 100.5 0 1
+ncu read witness bytes memory read good 199 0 1
+ncu copy witness bytes memory read half 150 0 1
+ncu read witness bytes memory read half 320 0 1
+ncu copy witness bytes memory write none 0 0 1
+ncu read witness bytes memory write none 0 0 1
+ncu copy witness bytes memory both all 200 0 1
+ncu copy witness bytes memory read unmeasured NA 1 1
+T
+says 'derivation: good'     derivation.good NA pass 'this witness counts the bytes of memory, read'
+is   'derivation: its worst kernel' '100 100.5 0.005 pass' 'col derivation.good NA "expected measured error_ratio verdict"'
+says 'derivation: the sum of both' derivation.all NA pass 'of memory, both'
+says 'derivation: too many' derivation.half NA na 'in kernel read it shows 1.6 times the bytes of memory, read'
+says 'derivation: none'     derivation.none NA na 'in kernel copy it shows 0 times the bytes of memory, write'
+is   'derivation: not of what was not counted' '' 'col derivation.unmeasured NA verdict'
 
 # Speed.
 run; sed -i 's/90$/9/;s/110$/11/' run/baseline.tsv
@@ -225,6 +259,10 @@ run; sed -i 's/1100$/2000/' run/footprint.tsv
 says 'footprint'        footprint.process NA warn 'at its peak the process shows 100 % more than the worker asked for: memory of the runtime'
 sed -i 's/driver	NA/driver	1000/' run/footprint.tsv
 is 'the driver knows better' '1000 1000 0 0.25 pass' "col footprint.driver NA '$all'"
+sed -i 's/driver	1000/driver	600001000/' run/footprint.tsv
+says 'what a runtime takes' footprint.driver NA pass 'as much as a runtime takes for itself'
+sed -i 's/driver	600001000/driver	1000001001/' run/footprint.tsv
+says 'more than that'    footprint.driver NA warn 'memory of the runtime itself, or fragments'
 
 # One decode step of Qwen2-0.5B in bf16 on an H200: its weights are 987,922,432
 # bytes (a public figure), memory gave 993,457,152, and the L2's device aperture

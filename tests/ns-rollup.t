@@ -60,20 +60,20 @@ cells() {
 # 1110 read, 7 written; 60 sectors are 1920 bytes; 30 of 60 hit; 4 tokens.
 tab='	'
 is 'hierarchy' "$(tr ' ' '\t' <<'END'
-phase step rung read_bytes write_bytes bytes read_requests write_requests hit_ratio n_tokens bytes_per_token amplification_ratio n_missing n_total source
-prefill NA l2 NA NA 128 NA NA 0.25 16 8 2 0 2 gpu
-prefill NA memory 64 0 64 NA NA NA 16 4 1 0 2 gpu
-decode NA l2 NA NA 1920 NA NA 0.5 4 480 1.71888988362 0 6 gpu
-decode NA memory 1110 7 1117 NA NA NA 4 279.25 1 0 6 gpu
+phase step rung read_bytes write_bytes bytes read_requests write_requests requests hit_ratio n_tokens bytes_per_token amplification_ratio n_missing n_total source
+prefill NA l2 NA NA 128 NA NA 4 0.25 16 8 2 0 2 gpu
+prefill NA memory 64 0 64 NA NA NA NA 16 4 1 0 2 gpu
+decode NA l2 NA NA 1920 NA NA 60 0.5 4 480 1.71888988362 0 6 gpu
+decode NA memory 1110 7 1117 NA NA NA NA 4 279.25 1 0 6 gpu
 END
 )" 'ns-rollup -m m -b b c'
 is 'steps' "$(tr ' ' '\t' <<'END'
-prefill 0 l2 NA NA 128 NA NA 0.25 16 8 2 0 2 gpu
-prefill 0 memory 64 0 64 NA NA NA 16 4 1 0 2 gpu
-decode 0 l2 NA NA 320 NA NA 0.5 2 160 0.31968031968 0 2 gpu
-decode 0 memory 1000 1 1001 NA NA NA 2 500.5 1 0 2 gpu
-decode 1 l2 NA NA 1600 NA NA 0.5 2 800 13.7931034483 0 4 gpu
-decode 1 memory 110 6 116 NA NA NA 2 58 1 0 4 gpu
+prefill 0 l2 NA NA 128 NA NA 4 0.25 16 8 2 0 2 gpu
+prefill 0 memory 64 0 64 NA NA NA NA 16 4 1 0 2 gpu
+decode 0 l2 NA NA 320 NA NA 10 0.5 2 160 0.31968031968 0 2 gpu
+decode 0 memory 1000 1 1001 NA NA NA NA 2 500.5 1 0 2 gpu
+decode 1 l2 NA NA 1600 NA NA 50 0.5 2 800 13.7931034483 0 4 gpu
+decode 1 memory 110 6 116 NA NA NA NA 2 58 1 0 4 gpu
 END
 )" 'ns-rollup -m m -b b --steps c | sed 1d'
 is 'terms' "$(tr ' ' '\t' <<'END'
@@ -178,7 +178,7 @@ is 'no flop in the registry' 'NA NA NA 0 0' \
 { cat c; echo 'a decode 0 1 k rd 3' | tr ' ' '\t'; echo 'gpu NA NA 1 k rd 3' | tr ' ' '\t'
   echo 'gpu chat NA 1 k rd 3' | tr ' ' '\t'; } >mixture
 is 'order'  'a decode,gpu prefill,gpu decode,gpu chat,gpu NA,' \
-    "ns-rollup -m m mixture 2>/dev/null | awk -F '\t' '\$3 == \"memory\" { printf \"%s %s,\", \$15, \$1 }'"
+    "ns-rollup -m m mixture 2>/dev/null | awk -F '\t' '\$3 == \"memory\" { printf \"%s %s,\", \$16, \$1 }'"
 printf 'source\tphase\tstep\tlaunch\tkernel\tmetric\tvalue\ng\tdecode\tNA\t1\tk\trd\t8\n' >whole
 is 'a phase without steps has all its tokens' '4 2' "ns-rollup -m m -b b whole 2>/dev/null | cells decode memory 'n_tokens bytes_per_token'"
 printf 'g\tdecode\t1\t2\tk\trd\t8\n' | cat whole - >mixed

@@ -35,6 +35,7 @@ static const struct check {
 	void	 (*run)(struct run *);
 } checks[] = {
 	{ "gate", "gate.tsv", check_gate },
+	{ "derivation", "gate.terms.tsv gate.expected.tsv", check_derivation },
 	{ "sentinel", "terms.tsv", check_sentinel },
 	{ "witness", "terms.tsv", check_witness },
 	{ "predicted_read", "readset.tsv steps.tsv", check_predicted_read },
@@ -43,7 +44,7 @@ static const struct check {
 	{ "hit_ratio", "hierarchy.tsv", check_hit_ratio },
 	{ "missing", "hierarchy.tsv", check_missing },
 	{ "sampled", "steps.tsv", check_sampled },
-	{ "kernels", "timeline.tsv terms.tsv", check_kernels },
+	{ "kernels", "timeline.tsv", check_kernels },
 	{ "read_ceiling", "readset.tsv baseline.tsv ceilings.kv",
 	    check_read_ceiling },
 	{ "flop_ceiling", "readset.tsv baseline.tsv ceilings.kv model.kv",

@@ -16,7 +16,7 @@
 #include "run.h"
 
 #define HIERARCHY "phase step rung read_bytes write_bytes bytes " \
-	"read_requests write_requests hit_ratio n_tokens bytes_per_token " \
+	"read_requests write_requests requests hit_ratio n_tokens bytes_per_token " \
 	"amplification_ratio n_missing n_total source"
 #define TERMS "source phase role quantity rung direction metric value " \
 	"n_missing n_total"
@@ -145,6 +145,7 @@ print_rung(struct out *o, const struct registry *r, const struct total *t,
 	out_sum(o, bytes);
 	out_sum(o, sum_of(r, t, Q_REQUESTS, rung, D_READ).value);
 	out_sum(o, sum_of(r, t, Q_REQUESTS, rung, D_WRITE).value);
+	out_sum(o, sum_of(r, t, Q_REQUESTS, rung, D_ANY).value);
 	out_num(o, hit_ratio(r, t, rung));
 	out_sum(o, n_tokens);
 	out_num(o, bytes / n_tokens);

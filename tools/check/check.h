@@ -45,7 +45,23 @@ void	nothing_found(struct run *, const char *why);	/* a row of na */
 enum verdict judge(const struct finding *, enum verdict otherwise);
 const char *percent(double ratio, char buf[static 32]);	/* "1.2 %", no sign */
 
+/* A row of terms.tsv or gate.terms.tsv; the texts live as long as the row. */
+struct term {
+	const char *source, *phase, *role, *quantity, *rung, *direction, *metric;
+	double	 value;
+};
+struct terms {
+	char	*path;
+	struct tsv t;
+	size_t	 col[7], value;
+};
+
+void	terms_open(const struct run *, struct terms *, const char *name);
+bool	terms_next(struct terms *, struct term *);
+void	terms_close(struct terms *);
+
 void	check_gate(struct run *);
+void	check_derivation(struct run *);
 void	check_sentinel(struct run *);
 void	check_witness(struct run *);
 void	check_predicted_read(struct run *);

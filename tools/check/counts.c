@@ -55,31 +55,20 @@ check_gate(struct run *r)
 	free(path);
 }
 
-/* A row of terms.tsv; the texts live as long as the row. */
-struct term {
-	const char *source, *phase, *role, *quantity, *rung, *direction, *metric;
-	double	 value;
-};
-struct terms {
-	char	*path;
-	struct tsv t;
-	size_t	 col[7], value;
-};
-
-static void
-terms_open(const struct run *r, struct terms *s)
+void
+terms_open(const struct run *r, struct terms *s, const char *name)
 {
 	static const char *const names[] = { "source", "phase", "role",
 		"quantity", "rung", "direction", "metric" };
 
-	s->path = run_path(r, "terms.tsv");
+	s->path = run_path(r, name);
 	tsv_open(&s->t, s->path);
 	for (size_t i = 0; i < 7; i++)
 		s->col[i] = tsv_col(&s->t, names[i]);
 	s->value = tsv_col(&s->t, "value");
 }
 
-static bool
+bool
 terms_next(struct terms *s, struct term *m)
 {
 	if (!tsv_next(&s->t))
@@ -92,7 +81,7 @@ terms_next(struct terms *s, struct term *m)
 	return true;
 }
 
-static void
+void
 terms_close(struct terms *s)
 {
 	tsv_close(&s->t);
@@ -106,7 +95,7 @@ check_sentinel(struct run *r)
 	struct term m;
 	size_t n = 0;
 
-	terms_open(r, &s);
+	terms_open(r, &s, "terms.tsv");
 	while (terms_next(&s, &m)) {
 		struct finding f = finding(m.metric, m.phase, m.source, 0,
 		    m.value, NAN);
@@ -142,7 +131,7 @@ value_of(const struct run *r, const struct term *w)
 	double sum = 0;
 	bool any = false;
 
-	terms_open(r, &s);
+	terms_open(r, &s, "terms.tsv");
 	while (terms_next(&s, &m))
 		if (strcmp(m.role, "value") == 0 &&
 		    strcmp(m.source, w->source) == 0 &&
@@ -166,7 +155,7 @@ check_witness(struct run *r)
 	size_t n = 0;
 	char by[32];
 
-	terms_open(r, &s);
+	terms_open(r, &s, "terms.tsv");
 	while (terms_next(&s, &m)) {
 		struct finding f;
 		enum verdict v;
@@ -249,109 +238,4 @@ check_missing(struct run *r)
 	else if (n_bad == 0)
 		found(r, &none, PASS, "all %.12g needed values were measured",
 		    total);
-}
-
-static void
-judge_sampled(struct run *r, const struct measured *ncu, const struct measured *nsys)
-{
-	struct finding f = finding(NULL, ncu->phase, nsys->source, ncu->bytes,
-	    nsys->bytes, 0.05);
-	enum verdict v = judge(&f, WARN);
-	char by[32];
-
-	if (v == NOT_JUDGED)
-		found(r, &f, v, "%s: the bytes of one of the two are missing",
-		    ncu->phase);
-	else
-		found(r, &f, v, "%s: samples show %s %s memory bytes than replay%s",
-		    ncu->phase, percent(f.error, by),
-		    f.error < 0 ? "fewer" : "more", v == PASS ? "" :
-		    ": other work in the window, samples that overflowed, or a "
-		    "replay with flushed caches");
-}
-
-/* What the GPU's samples say against what its replay says. */
-void
-check_sampled(struct run *r)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n_memory; i++)
-		for (size_t j = 0; j < r->n_memory; j++) {
-			const struct measured *a = &r->memory[i], *b = &r->memory[j];
-
-			if (strcmp(a->source, "ncu") != 0 ||
-			    strcmp(b->source, "nsys") != 0 ||
-			    strcmp(a->phase, b->phase) != 0 ||
-			    a->n_steps != b->n_steps)
-				continue;
-			n++;
-			judge_sampled(r, a, b);
-		}
-	if (n == 0)
-		nothing_found(r, "no phase whose memory bytes were both sampled "
-		    "(nsys) and replayed (ncu)");
-}
-
-/* How many launches the counters of ncu have in a phase; 0: none. */
-static uint64_t
-n_replayed(const struct run *r, const char *phase)
-{
-	char *path = run_path(r, "terms.tsv");
-	uint64_t n = 0;
-	struct tsv t;
-
-	tsv_open(&t, path);
-	size_t source = tsv_col(&t, "source"), name = tsv_col(&t, "phase");
-	size_t total = tsv_col(&t, "n_total");
-
-	while (tsv_next(&t))
-		if (strcmp(t.val[source], "ncu") == 0 &&
-		    strcmp(t.val[name], phase) == 0)
-			n = tsv_count(&t, total);
-	tsv_close(&t);
-	free(path);
-	return n;
-}
-
-static void
-judge_kernels(struct run *r, const char *phase, uint64_t n, uint64_t n_steps)
-{
-	uint64_t replayed = n_replayed(r, phase);
-	struct finding f = finding(NULL, phase, "ncu", (double)n,
-	    (double)replayed, NAN);
-
-	if (replayed == 0 || replayed <= n_steps)
-		found(r, &f, NOT_JUDGED, "%s: ncu has %s", phase, replayed == 0 ?
-		    "nothing of it" : "replayed it by ranges, not by kernels");
-	else if (replayed == n)
-		found(r, &f, PASS, "%s: ncu replayed each kernel that nsys saw",
-		    phase);
-	else
-		found(r, &f, WARN, "%s: nsys saw %llu kernels, ncu replayed %llu: "
-		    "a filter left some out, or the two runs were not alike",
-		    phase, (unsigned long long)n, (unsigned long long)replayed);
-}
-
-void
-check_kernels(struct run *r)
-{
-	static const char *const phases[] = { "prefill", "decode" };
-	char *path = run_path(r, "timeline.tsv");
-	uint64_t n[2] = { 0 }, n_steps[2] = { 0 };
-	struct tsv t;
-
-	tsv_open(&t, path);
-	size_t phase = tsv_col(&t, "phase"), kernels = tsv_col(&t, "n_kernels");
-
-	while (tsv_next(&t))
-		for (size_t i = 0; i < 2; i++)
-			if (strcmp(t.val[phase], phases[i]) == 0) {
-				n[i] += tsv_count(&t, kernels);
-				n_steps[i]++;
-			}
-	tsv_close(&t);
-	free(path);
-	for (size_t i = 0; i < 2; i++)
-		judge_kernels(r, phases[i], n[i], n_steps[i]);
 }

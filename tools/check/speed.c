@@ -203,6 +203,9 @@ peak(double so_far, const struct tsv *t, size_t source, const char *name,
 	    fmax(so_far, tsv_num(t, used)) : so_far;
 }
 
+/* What a CUDA context, its modules and workspaces may take: 0.56 GB on an H200. */
+#define RUNTIME_BYTES 1e9
+
 /* The worker says what it asked for; the driver, or else the system, what it got. */
 void
 check_footprint(struct run *r)
@@ -227,12 +230,17 @@ check_footprint(struct run *r)
 	witness = isnan(driver) ? "process" : "driver";
 	f = finding(witness, NULL, NULL, asked, isnan(driver) ? process : driver,
 	    0.25);
-	if ((v = judge(&f, WARN)) == NOT_JUDGED)
+	v = judge(&f, WARN);
+	if (v == WARN && !isnan(driver) && f.error > 0 &&
+	    f.measured - f.expected < RUNTIME_BYTES)
+		v = PASS;
+	if (v == NOT_JUDGED)
 		found(r, &f, v, "fewer than two witnesses of the memory in use");
 	else
 		found(r, &f, v, "at its peak the %s shows %s %s than the worker "
 		    "asked for%s", witness, percent(f.error, by),
-		    f.error < 0 ? "less" : "more", v == PASS ? "" : f.error < 0 ?
+		    f.error < 0 ? "less" : "more", v == PASS ? f.error > f.tolerance ?
+		    ": as much as a runtime takes for itself" : "" : f.error < 0 ?
 		    ": weights that are mapped and never touched" :
 		    ": memory of the runtime itself, or fragments");
 }

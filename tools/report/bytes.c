@@ -56,8 +56,7 @@ rung_name(const char *rung)
 static double
 requests(const struct table *t, size_t i)
 {
-	return add_known(table_num(t, i, "read_requests"),
-	    table_num(t, i, "write_requests")) / table_num(t, i, "n_tokens");
+	return table_num(t, i, "requests") / table_num(t, i, "n_tokens");
 }
 
 static void
