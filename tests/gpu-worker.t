@@ -29,30 +29,40 @@ rows() { tail -c +$(($2 * $3 * $4 * 4 + 1)) "$1" | head -c $(($3 * $4 * 4)); }
 # fed FILE LENGTH: what each sequence had been fed when its last logits came.
 fed() { awk -F '\t' -v n="$2" 'NR > 1 && $2 < n { print $4 }' "$1"; }
 
-# near TOLERANCE FLIPS: every sequence of errors is; with FLIPS, half of them, for
-# a router's near ties fall otherwise when a 16-bit word does, and then another
-# expert serves.
-near() {
-	sort -g -k 2 errors | awk -v t="$1" -v flips="$2" '{ e[NR] = $2 }
-		END { exit !(NR > 0 && (flips ? e[int((NR + 1) / 2)] <= t && e[NR] <= 0.5 : e[NR] <= t)) }'
+# moved GOT WANTED: at least so many of the experts' tokens, and of how many; a
+# lower bound, for routing.tsv counts tokens and does not name them.
+moved() {
+	awk -F '\t' 'FNR == 1 { file++; next } { n[$3 FS $4] += file == 1 ? $5 : -$5 } file == 1 { all += $5 }
+		END { for (i in n) m += n[i] < 0 ? -n[i] : n[i]; print m / 2, all + 0 }' "$1" "$2"
 }
-# same MODEL VOCABULARY TOLERANCE FLIPS: in all cases.
+# near TOLERANCE MOVED ALL: every sequence of errors is.  Where a router's near tie
+# has fallen otherwise another expert serves: half of the sequences are, and one
+# token in fifty has moved at most.  (The router's own words are f32; what it is
+# fed comes from layers whose words are not.)
+near() {
+	sort -g -k 2 errors | awk -v t="$1" -v moved="$2" -v all="$3" '{ e[NR] = $2 }
+		END { exit !(NR > 0 && (moved > 0 ? e[int((NR + 1) / 2)] <= t && e[NR] <= 1 && moved <= all / 50 : e[NR] <= t)) }'
+}
+# same MODEL VOCABULARY TOLERANCE: in all cases.
 same() {
 	for c in $cases; do
 		p=${c%x*} b=${c#*x}
 		all=$((p + steps))
 		ns-worker -d cuda -m "$1" -p "$p" -g "$steps" -B "$b" -r 1 -w 0 --dump-logits got.f32 \
-		    --dump-tokens got.tsv >/dev/null || return 1
+		    --dump-tokens got.tsv --routing served.tsv >/dev/null || return 1
 		fed got.tsv "$p" >first && fed got.tsv "$all" >last
 		ns-worker -m "$1" -p "$p" -g 0 -B "$b" --tokens first -r 1 -w 0 --dump-logits first.f32 >/dev/null &&
-		ns-worker -m "$1" -p "$all" -g 0 -B "$b" --tokens last -r 1 -w 0 --dump-logits last.f32 >/dev/null || return 1
+		ns-worker -m "$1" -p "$all" -g 0 -B "$b" --tokens last -r 1 -w 0 --dump-logits last.f32 --routing wanted.tsv >/dev/null || return 1
 		rows got.f32 0 "$b" "$2" >a && rows got.f32 "$steps" "$b" "$2" >z
 		{ "$top/tests/compare-logits" "$2" first.f32 a "$3" || [ $? -eq 1 ]; } >errors &&
 		    { "$top/tests/compare-logits" "$2" last.f32 z "$3" || [ $? -eq 1 ]; } >>errors || return 1
 		worst=$(sort -g -k 2 errors | tail -n 1 | cut -f 2)
-		near "$3" "$4" || { echo "prompt $p, batch $b:"; cat errors; return 1; }
-		echo "prompt $p, batch $b: at most $worst"
-		echo "# $model $1, prompt $p, batch $b: relative error at most $worst" >&3
+		served=$(moved served.tsv wanted.tsv)
+		# f32 has no ties of its own.
+		[ "$3" = 1e-4 ] && other="0 0" || other=$served
+		# shellcheck disable=SC2086 # two numbers
+		near "$3" $other || { echo "prompt $p, batch $b, moved $served:"; cat errors; return 1; }
+		echo "# $model $1, prompt $p, batch $b: relative error at most $worst, moved tokens $served" >&3
 	done
 }
 exec 3>&1
@@ -61,14 +71,13 @@ for model in $models; do
 	[ "$model" = mistral ] && window=100
 	for dtype in f32 bf16 f16; do
 		case $dtype in f32) tolerance=1e-4 ;; *) tolerance=2e-2 ;; esac
-		case $model-$dtype in *-f32) flips=0 ;; *moe-* | mixtral-*) flips=1 ;; *) flips=0 ;; esac
 		synth "m-$dtype" "$model" "$dtype"
-		ok "$model, $dtype: within $tolerance" "same m-$dtype 320 $tolerance $flips"
+		ok "$model, $dtype: within $tolerance" "same m-$dtype 320 $tolerance"
 		synth "w64-$dtype" "$model" "$dtype" hidden_size=256 n_heads=14 n_kv_heads=2 head_dim=64 ffn_size=712 vocab_size=1001 "sliding_window=$window"
-		ok "$model, $dtype, heads of 64: within $tolerance" "same w64-$dtype 1001 $tolerance $flips"
+		ok "$model, $dtype, heads of 64: within $tolerance" "same w64-$dtype 1001 $tolerance"
 	done
 	synth w128 "$model" bf16 hidden_size=512 n_heads=8 n_kv_heads=4 head_dim=128 ffn_size=1000 vocab_size=1000 "sliding_window=$window"
-	ok "$model, bf16, heads of 128: within 2e-2" "same w128 1000 2e-2 $flips"
+	ok "$model, bf16, heads of 128: within 2e-2" "same w128 1000 2e-2"
 done
 
 # The same seed, the same tokens; the tables.

@@ -108,9 +108,21 @@ struct gemm {
 };
 void	cu_gemm(const struct queue *, enum word, const struct gemm *);
 
-/* moe.cu: who serves whom. */
+/*
+ * moe.cu: score[row][expert] of the normed x, which is not rounded to a word
+ * here: near ties must fall as they do where all is f32.
+ */
+struct router {
+	const void *w;			/* [expert][hidden] short words */
+	const float *x, *norm;		/* [row][hidden], [hidden] */
+	float	 eps;
+	float	*score;
+	size_t	 rows, experts, hidden;
+};
+void	cu_router(const struct queue *, enum word, const struct router *);
+/* Who serves whom. */
 struct route {
-	const float *score;		/* [row][expert] */
+	float	*score;			/* [row][expert]; used up */
 	uint32_t *chosen;		/* [row][top] */
 	float	*share;			/* [row][top] */
 	uint32_t *offset;		/* [expert + 1] of the pairs below */

@@ -66,6 +66,19 @@ attend(struct engine *e, size_t l, uint32_t first, size_t rows)
 	    .to = OUT_ADD });
 }
 
+/* The experts' scores of normed x: near ties are decided in f32. */
+static void
+rate(struct engine *e, const struct device_layer *w, float *score, size_t rows)
+{
+	if (e->weights.word == WORD_F32)
+		through(e, &w->router, e->xn, score, OUT_F32, rows);
+	else
+		cu_router(&e->queue, e->weights.word, &(struct router){
+		    .w = w->router.w, .x = e->x, .norm = w->ffn_norm,
+		    .eps = (float)e->m->arch->norm_eps, .score = score, .rows = rows,
+		    .experts = e->m->experts, .hidden = e->m->hidden });
+}
+
 /* x += the experts' sum of xn */
 static void
 mix(struct engine *e, size_t l, size_t rows, bool add)
@@ -81,7 +94,7 @@ mix(struct engine *e, size_t l, size_t rows, bool add)
 	r.rows = rows;
 	r.layer = l;
 	r.add = add;
-	through(e, &w->router, e->xn, (void *)(uintptr_t)r.score, OUT_F32, rows);
+	rate(e, w, e->route.score, rows);
 	cu_route(&e->queue, &r);
 	gemm(e, &g);
 	cu_silu(&e->queue, word, e->act, e->gate_up, ffn, pairs);
