@@ -81,10 +81,11 @@ for model in $models; do
 done
 
 # The same seed, the same tokens; the tables.
-ns-worker -d cuda -m w128 -p 40 -g 20 -B 3 -r 2 -w 1 --dump-tokens a.tsv --dump-logits a.f32 --footprint f.tsv --routing r.tsv >b.tsv
+ns-worker -d cuda -m w128 -p 40 -g 20 -B 3 -r 2 -w 1 --dump-tokens a.tsv --dump-logits a.f32 --footprint f.tsv --routing r.tsv --loading l.tsv >b.tsv
 ns-worker -d cuda -m w128 -p 40 -g 20 -B 3 -r 1 -w 0 --profile --dump-tokens b --dump-logits b.f32 >/dev/null
 ok 'same seed, same tokens, to the bit' 'cmp a.tsv b && cmp a.f32 b.f32'
 ok 'baseline: a device time in every row' "awk -F '\t' 'NR > 1 && !(\$7 > 0) { exit 1 } END { exit NR != 43 }' b.tsv"
+ok 'loading: all weights, in some time' "awk -F '\t' -v size=\$(stat -c %s w128/model.safetensors) 'NR == 2 && \$1 <= size && \$1 > size - 65536 && \$2 > 0 && \$3 > 0 { n++ } END { exit n != 1 }' l.tsv"
 is 'footprint: its sources' '6 allocator 6 driver 6 process 6 system' 'tail -n +2 f.tsv | cut -f 2 | sort | uniq -c | xargs'
 synth moe mixtral bf16
 ns-worker -d cuda -m moe -p 17 -g 5 -B 2 -r 1 -w 0 --routing gpu.tsv >/dev/null

@@ -77,6 +77,8 @@ is 'baseline: the header' 'repeat phase step n_tokens start_ns dur_ns dev_ns' "h
 is 'baseline: its rows' '0 prefill 0 14,0 decode 0 2,0 decode 1 2,0 decode 2 2,1 prefill 0 14,1 decode 0 2,1 decode 1 2,1 decode 2 2' \
     "tail -n +2 baseline.tsv | cut -f 1-4 | tr '\t\n' ' ,' | sed 's/,\$//'"
 ok 'baseline: times follow one another' "awk -F '\t' 'NR > 1 { if (\$5 < end || \$6 <= 0) exit 1; end = \$5 + \$6 }' baseline.tsv"
+worker qwen3 --loading loading.tsv >b
+is 'loading: none where weights are mapped' 'bytes dur_ns n_threads' "tr '\t' ' ' <loading.tsv"
 is 'footprint: the header' 'time_ns source used_bytes' "head -1 footprint.tsv | tr '\t' ' '"
 is 'footprint: its sources' '6 allocator 6 process 6 system' "tail -n +2 footprint.tsv | cut -f 2 | sort | uniq -c | xargs"
 ok 'footprint: the weights are in it' "awk -F '\t' -v w=\$(stat -c %s qwen3-moe/model.safetensors) '\$2 == \"allocator\" && \$3 < w - 65536 { exit 1 }' footprint.tsv"

@@ -11,7 +11,7 @@
 
 #include "worker/worker.h"
 
-enum { OPT_PROFILE = 256, OPT_FOOTPRINT, OPT_ROUTING, OPT_DUMP_LOGITS,
+enum { OPT_PROFILE = 256, OPT_LOADING, OPT_FOOTPRINT, OPT_ROUTING, OPT_DUMP_LOGITS,
 	OPT_DUMP_TOKENS, OPT_TOKENS };
 
 static const struct opt opts[] = {
@@ -24,6 +24,7 @@ static const struct opt opts[] = {
 	{ 'w', "warmup", "N", "repeats before those (1)" },
 	{ 's', "seed", "N", "of the random prompt tokens (1)" },
 	{ OPT_PROFILE, "profile", NULL, "tell a profiler when the measured repeats run" },
+	{ OPT_LOADING, "loading", "FILE", "write loading.tsv: how fast the weights came" },
 	{ OPT_FOOTPRINT, "footprint", "FILE", "write footprint.tsv" },
 	{ OPT_ROUTING, "routing", "FILE", "write routing.tsv" },
 	{ OPT_DUMP_LOGITS, "dump-logits", "FILE", "write them, raw" },
@@ -49,7 +50,7 @@ static const struct backend *const backends[] = {
 };
 
 struct options {
-	const char *model, *tokens, *footprint, *routing, *logits;
+	const char *model, *tokens, *loading, *footprint, *routing, *logits;
 	const char *dump_tokens;
 	const struct backend *backend;
 	struct plan plan;
@@ -124,6 +125,7 @@ parse(int argc, char **argv)
 		case 'w': o.warmup = opt_count("warmup", optarg); break;
 		case 's': o.seed = opt_count("seed", optarg); break;
 		case OPT_PROFILE: o.profile = true; break;
+		case OPT_LOADING: o.loading = optarg; break;
 		case OPT_FOOTPRINT: o.footprint = optarg; break;
 		case OPT_ROUTING: o.routing = optarg; break;
 		case OPT_DUMP_LOGITS: o.logits = optarg; break;
@@ -330,6 +332,25 @@ write_baseline(const struct run *r)
 	out_close(&out);
 }
 
+/* A header alone where weights are used as they are mapped. */
+static void
+write_loading(const struct run *r)
+{
+	struct loaded l;
+	struct out out;
+
+	out_open(&out, r->o->loading);
+	out_head(&out, "bytes dur_ns n_threads");
+	if (r->o->backend->loaded != NULL) {
+		l = r->o->backend->loaded(r->engine);
+		out_count(&out, l.bytes);
+		out_count(&out, l.dur_ns);
+		out_count(&out, l.n_threads);
+		out_row(&out);
+	}
+	out_close(&out);
+}
+
 static void
 write_footprint(const struct run *r)
 {
@@ -424,6 +445,8 @@ main(int argc, char *argv[])
 	prepare(&r, &o);
 	run(&r);
 	result = o.backend->result(r.engine);
+	if (o.loading != NULL)
+		write_loading(&r);
 	if (o.footprint != NULL)
 		write_footprint(&r);
 	if (o.routing != NULL)

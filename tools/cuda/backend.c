@@ -196,7 +196,7 @@ cuda_open(const struct model *m, const struct plan *p)
 		device_check(cudaEventCreate(&e->begun[i]), "event");
 		device_check(cudaEventCreate(&e->ended[i]), "event");
 	}
-	weights_load(&e->weights, m);
+	e->loaded = weights_load(&e->weights, m);
 	copy_rope(e);
 	device_check(cudaMemset(e->split.arrived, 0, p->batch * m->kv_heads *
 	    sizeof(unsigned)), "memory");
@@ -208,6 +208,12 @@ cuda_open(const struct model *m, const struct plan *p)
 	record_graph(e);
 	device_check(cudaDeviceSynchronize(), "setting up");
 	return e;
+}
+
+static struct loaded
+cuda_loaded(void *v)
+{
+	return ((struct engine *)v)->loaded;
 }
 
 static void
@@ -323,6 +329,7 @@ const struct backend backend_cuda = {
 	.available = device_available,
 	.need = cuda_need,
 	.open = cuda_open,
+	.loaded = cuda_loaded,
 	.prefill = cuda_prefill,
 	.decode = cuda_decode,
 	.device_ns = cuda_device_ns,

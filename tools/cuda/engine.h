@@ -40,7 +40,7 @@ struct weights {
 	struct device_layer *layer;
 };
 void	weights_lay(struct weights *, const struct model *, struct arena *);
-void	weights_load(const struct weights *, const struct model *);
+struct loaded weights_load(const struct weights *, const struct model *);
 void	weights_free(struct weights *);
 
 /* load.c: from where it is mapped to the device, by several threads. */
@@ -48,13 +48,14 @@ struct load {
 	const struct weight *from;
 	void	*to;
 	enum word as;
+	size_t	 piece;			/* its first, of all that are sent */
 };
 struct loads {
 	struct load *load;
 	size_t	 n, cap;
 };
 void	load_add(struct loads *, const struct weight *, void *to, enum word as);
-void	load_all(struct loads *);
+struct loaded load_all(struct loads *);
 
 /* blas.c: cuBLASLt, if there is one. */
 struct blas;
@@ -92,6 +93,7 @@ struct engine {
 	cudaGraphExec_t graph;
 	cudaEvent_t *begun, *ended;	/* [1 + generate]; the prefill's first */
 	size_t	 launched;
+	struct loaded loaded;
 	struct result result;
 };
 

@@ -1,15 +1,19 @@
 /*
- * load.c: weights from where they are mapped to the device.  Each thread fills
- * one of its two pinned buffers while the other is on its way.
+ * load.c: weights from their files to the device.  Each thread fills one of its
+ * two pinned buffers while the other is on its way.
  */
 #include <err.h>
+#include <errno.h>
 #include <omp.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "engine.h"
 
-enum { PIECE = 4 << 20, MAX_THREADS = 8 };	/* elements */
+/*
+ * Bytes of a buffer.  Pinning costs as much a byte as half a dozen copies, so
+ * buffers are small; smaller ones are held up by the driver's lock.
+ */
+enum { BUFFER = 2 << 20, MAX_THREADS = 16 };
 
 struct lane {
 	cudaStream_t stream;
@@ -22,13 +26,34 @@ void
 load_add(struct loads *all, const struct weight *from, void *to, enum word as)
 {
 	all->load = xgrow(all->load, &all->cap, all->n + 1, sizeof *all->load);
-	all->load[all->n++] = (struct load){ from, to, as };
+	all->load[all->n++] = (struct load){ .from = from, .to = to, .as = as };
 }
 
 static size_t
 elements(const struct load *l)
 {
 	return l->from->rows * l->from->cols;
+}
+
+/* Are words copied as they are?  Else short ones become floats. */
+static bool
+as_is(const struct load *l)
+{
+	return (l->as == WORD_F32) == (l->from->dtype == DT_F32);
+}
+
+static size_t
+size_there(const struct load *l)
+{
+	return as_is(l) ? dtype_bits(l->from->dtype) / 8 : sizeof(float);
+}
+
+static size_t
+n_pieces(const struct load *l)
+{
+	const size_t each = BUFFER / size_there(l);
+
+	return (elements(l) + each - 1) / each;
 }
 
 static float
@@ -60,18 +85,25 @@ widen(float *out, const uint16_t *in, enum dtype from, size_t n)
 			out[i] = half_to_float(in[i]);
 }
 
-/* All pages of a piece at once, where the kernel can do that. */
+/* Out of the file where there is one: a mapping would cost its page table too. */
 static void
-touch(const char *p, size_t bytes)
+fill(char *to, const struct weight *w, size_t first, size_t bytes)
 {
-#ifdef MADV_POPULATE_READ
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	const size_t before = (uintptr_t)p % page;
+	if (w->fd == -1) {
+		memcpy(to, (const char *)w->data + first, bytes);
+		return;
+	}
+	for (size_t done = 0; done < bytes;) {
+		const ssize_t got = pread(w->fd, to + done, bytes - done,
+		    (off_t)(w->offset + first + done));
 
-	madvise((void *)(uintptr_t)(p - before), bytes + before, MADV_POPULATE_READ);
-#else
-	(void)p, (void)bytes;
-#endif
+		if (got == 0)
+			errx(NS_TROUBLE, "a checkpoint's file ends before its weights: "
+			    "it was changed while it was read");
+		if (got < 0 && errno != EINTR)
+			err(NS_TROUBLE, "weights");
+		done += got > 0 ? (size_t)got : 0;
+	}
 }
 
 static void
@@ -79,7 +111,7 @@ lane_open(struct lane *l)
 {
 	device_check(cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking), "stream");
 	for (int i = 0; i < 2; i++) {
-		device_check(cudaHostAlloc(&l->buffer[i], PIECE * sizeof(float),
+		device_check(cudaHostAlloc(&l->buffer[i], BUFFER,
 		    cudaHostAllocDefault), "pinned memory");
 		device_check(cudaEventCreateWithFlags(&l->free[i],
 		    cudaEventDisableTiming), "event");
@@ -100,20 +132,18 @@ lane_close(struct lane *l)
 static size_t
 send(struct lane *lane, const struct load *l, size_t first)
 {
-	const size_t all = elements(l), n = all - first < PIECE ? all - first : PIECE;
-	const size_t size = dtype_bits(l->from->dtype) / 8;
-	const bool same = (l->as == WORD_F32) == (l->from->dtype == DT_F32);
-	const size_t to_size = same ? size : sizeof(float);
-	const char *from = (const char *)l->from->data + first * size;
+	const size_t size = dtype_bits(l->from->dtype) / 8, to_size = size_there(l);
+	const size_t left = elements(l) - first, each = BUFFER / to_size;
+	const size_t n = left < each ? left : each;
 	const int i = lane->next;
 
 	lane->next = !i;
-	touch(from, n * size);
 	device_check(cudaEventSynchronize(lane->free[i]), "weights to the device");
-	if (same)
-		memcpy(lane->buffer[i], from, n * size);
+	if (as_is(l))
+		fill(lane->buffer[i], l->from, first * size, n * size);
 	else
-		widen(lane->buffer[i], (const uint16_t *)from, l->from->dtype, n);
+		widen(lane->buffer[i], (const uint16_t *)l->from->data + first,
+		    l->from->dtype, n);
 	device_check(cudaMemcpyAsync((char *)l->to + first * to_size, lane->buffer[i],
 	    n * to_size, cudaMemcpyHostToDevice, lane->stream), "weights to the device");
 	device_check(cudaEventRecord(lane->free[i], lane->stream), "event");
@@ -124,27 +154,33 @@ send(struct lane *lane, const struct load *l, size_t first)
 static const struct load *
 piece(const struct loads *all, size_t number, size_t *first)
 {
-	for (size_t i = 0; ; i++) {
-		size_t n = (elements(&all->load[i]) + PIECE - 1) / PIECE;
+	size_t low = 0, high = all->n;
 
-		if (number < n) {
-			*first = number * PIECE;
-			return &all->load[i];
-		}
-		number -= n;
+	while (high - low > 1) {
+		const size_t middle = (low + high) / 2;
+
+		if (all->load[middle].piece <= number)
+			low = middle;
+		else
+			high = middle;
 	}
+	*first = (number - all->load[low].piece) *
+	    (BUFFER / size_there(&all->load[low]));
+	return &all->load[low];
 }
 
-void
+struct loaded
 load_all(struct loads *all)
 {
+	const uint64_t start = now_ns();
 	const int threads = omp_get_max_threads() < MAX_THREADS ?
 	    omp_get_max_threads() : MAX_THREADS;
 	size_t pieces = 0, total = 0, done = 0;
 	struct progress p;
 
 	for (size_t i = 0; i < all->n; i++) {
-		pieces += (elements(&all->load[i]) + PIECE - 1) / PIECE;
+		all->load[i].piece = pieces;
+		pieces += n_pieces(&all->load[i]);
 		total += elements(&all->load[i]) *
 		    dtype_bits(all->load[i].from->dtype) / 8;
 	}
@@ -168,4 +204,5 @@ load_all(struct loads *all)
 		lane_close(&lane);
 	}
 	progress_end(&p);
+	return (struct loaded){ total, now_ns() - start, (uint64_t)threads };
 }

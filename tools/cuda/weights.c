@@ -121,10 +121,11 @@ load_layer(struct loads *all, const struct weights *w, const struct device_layer
 		load_add(all, &from->k_norm, d->k_norm, WORD_F32);
 }
 
-void
+struct loaded
 weights_load(const struct weights *w, const struct model *m)
 {
 	struct loads all = { 0 };
+	struct loaded done;
 
 	load_add(&all, &m->embed, w->embed.w, w->word);
 	if (w->lm_head.w != w->embed.w)
@@ -132,8 +133,9 @@ weights_load(const struct weights *w, const struct model *m)
 	load_add(&all, &m->final_norm, w->final_norm, WORD_F32);
 	for (size_t l = 0; l < m->n_layers; l++)
 		load_layer(&all, w, &w->layer[l], &m->layer[l]);
-	load_all(&all);
+	done = load_all(&all);
 	free(all.load);
+	return done;
 }
 
 void

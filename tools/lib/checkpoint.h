@@ -107,6 +107,7 @@ struct checkpoint {
 	uint64_t bytes, n_parameters;		/* over all tensors */
 	uint64_t fingerprint;			/* of config and headers, FNV-1a */
 	const void **map;			/* one a file, once mapped */
+	int	*fd;				/* the same; -1: read, not mapped */
 };
 void	checkpoint_open(struct checkpoint *, const char *dir);
 const struct tensor *checkpoint_find(const struct checkpoint *, enum role,

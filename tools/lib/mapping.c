@@ -46,6 +46,7 @@ void
 checkpoint_map(struct checkpoint *c)
 {
 	c->map = xalloc(c->n_files, sizeof *c->map);
+	c->fd = xalloc(c->n_files, sizeof *c->fd);
 	for (size_t i = 0; i < c->n_files; i++) {
 		char *path = xasprintf("%s/%s", c->dir, c->file[i]);
 		int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -60,7 +61,11 @@ checkpoint_map(struct checkpoint *c)
 		    mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (c->map[i] == MAP_FAILED)
 			err(NS_TROUBLE, "%s", path);
-		close(fd);
+		if (shift != 0) {
+			close(fd);
+			fd = -1;
+		}
+		c->fd[i] = fd;
 		free(path);
 	}
 }
@@ -89,11 +94,14 @@ checkpoint_close(struct checkpoint *c)
 
 			munmap((char *)(uintptr_t)c->map[i] - shift,
 			    c->file_bytes[i] + shift);
+			if (c->fd[i] != -1)
+				close(c->fd[i]);
 		}
 		free(c->file[i]);
 	}
 	tensor_list_free(&list);
 	free(c->map);
+	free(c->fd);
 	free(c->by_role);
 	free(c->file);
 	free(c->file_bytes);

@@ -22,12 +22,18 @@ struct result {
 	const uint32_t *routing;	/* [1 + generate][layer][expert] tokens */
 };
 
+/* How the weights came to the device; none of it where they are used as mapped. */
+struct loaded {
+	uint64_t bytes, dur_ns, n_threads;
+};
+
 /* What may be NULL is said; bytes of 0 are not known. */
 struct backend {
 	const char *name;
 	uint64_t (*available)(void);		/* bytes for weights and the rest */
 	uint64_t (*need)(const struct model *, const struct plan *); /* bytes */
 	void	*(*open)(const struct model *, const struct plan *);
+	struct loaded (*loaded)(void *);	/* by open; or NULL */
 	/* Each of these two returns when the device has done its work. */
 	void	 (*prefill)(void *, const uint32_t *token);	/* [prompt][batch] */
 	void	 (*decode)(void *, size_t step);	/* the token that step gave on */

@@ -189,9 +189,10 @@ head(struct cpu *c, size_t step, const float *h)
 		c->top[s] = -INFINITY;
 	for (size_t i = 0; i < w->rows; i += c->width) {
 		size_t n = i + c->width < w->rows ? c->width : w->rows - i;
-		struct weight part = { (const char *)w->data + i * row,
-		    w->dtype, n, w->cols };
+		struct weight part = *w;
 
+		part.data = (const char *)w->data + i * row;
+		part.rows = n;
 		product(c->threads, &(struct product){ .w = &part, .x = h,
 		    .out = c->scratch, .n = batch });
 		scan(c, step, c->scratch, i, n);

@@ -36,7 +36,7 @@ find(const struct checkpoint *c, enum role role, size_t layer, size_t expert,
 		    "gives it, %" PRIu64 " x %" PRIu64, c->dir, t->name,
 		    rows == VECTOR ? 1 : rows, cols);
 	return (struct weight){ checkpoint_data(c, t), t->dtype,
-	    rows == VECTOR ? 1 : rows, cols };
+	    rows == VECTOR ? 1 : rows, cols, c->fd[t->file], t->offset };
 }
 
 static void

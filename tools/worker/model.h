@@ -8,6 +8,8 @@ struct weight {
 	const void *data;		/* NULL: the model has none */
 	enum dtype dtype;		/* DT_F32, DT_F16 or DT_BF16 */
 	size_t	 rows, cols;		/* a vector is one row */
+	int	 fd;			/* where it is too, or -1 */
+	uint64_t offset;
 };
 
 struct ffn {
