@@ -87,7 +87,7 @@ include mk/backend-$(BACKEND).mk
 ifneq ($(capturing),)
 .NOTPARALLEL:
 alone := flock runs/.lock
-stage = $(alone) mk/stage.sh $1 $@.stage
+stage = $(alone) env STAGE_TIMEOUT=$(profile_stage_timeout_seconds) mk/stage.sh $1 $@.stage
 
 $(captures): | $R
 $R:

@@ -67,4 +67,6 @@ exits 2 'an empty checkpoint'              'rm -rf runs; mkdir empty; run CHECKP
 ok 'whose reason stands alone'             '! grep "^cat:" err'
 # Progress with no pause between its lines: the end is still said last.
 ok 'a stage ends with its end'             'mkdir fast && ln -s "$(command -v true)" fast/sleep && PATH=$dir/fast:$PATH mk/stage.sh a f cksum tools/*.c >out 2>err && [ "$(sed -n "1s/ .*//p" err)" = a: ] && tail -n 1 err | grep -q "^a: done" && [ -s f ]'
+ok 'a stage that takes too long'   '! STAGE_TIMEOUT=1 mk/stage.sh slow g sleep 30 2>err && grep -q "slow: stopped after 1 s: what it had captured is lost" err && grep -q profile_stage_timeout_seconds err && [ ! -e g ]'
+ok 'its own status is kept'        'STAGE_TIMEOUT=9 mk/stage.sh bad g sh -c "exit 3" 2>err; [ $? -eq 3 ]'
 done_testing
