@@ -73,9 +73,10 @@ gives    := gate model baseline ceilings footprint $(if $(call tier,1),counters 
 
 ifneq ($(capturing),)
 # Caches as the program left them, clocks as they are: what runs is what is counted.
-# ncu leaves its table in $@.tmp, and ends with 0 whether or not there is one.
+# ncu leaves its table, or why there is none, in $@.tmp; its status tells little.
 ncu = $(or $(filter-out NA,$(chip_ncu)),ncu) --target-processes all --clock-control none --cache-control none \
 	--csv --page raw --print-units base --print-fp --log-file $@.tmp --nvtx $(patsubst %,--nvtx-include nsbench@%/,$1)
+or_why = || { build/ncu2tsv $@.tmp >/dev/null; exit 2; }
 whole_table = build/ncu2tsv --ranges $(call list,$1) --metrics $2 $@.tmp >/dev/null
 worker_watched = $(worker) -g $(workload_generate_tokens) -w 1 -r 1 --profile
 # Bytes of device memory that the worker was seen to take.
@@ -89,7 +90,7 @@ $R/gate.csv: build/ns-calib.sum $(call recall,$R/gate.csv,gate_metrics) | $R/mod
 	$(call guard,--need 0)
 	rm -f $@.tmp
 	$(call stage,gate) $(call ncu,read write copy reread) --replay-mode app-range --metrics $(gate_metrics) \
-		build/ns-calib -d cuda gate | awk '!said[$$0]++' >$R/gate.expected.tsv.tmp
+		build/ns-calib -d cuda gate | awk '!said[$$0]++' >$R/gate.expected.tsv.tmp $(or_why)
 	$(call whole_table,read write copy reread,$(gate_metrics))
 	mv $R/gate.expected.tsv.tmp $R/gate.expected.tsv
 	mv $@.tmp $@
@@ -102,7 +103,7 @@ $R/phases.csv: build/ns-worker.sum $(call recall,$R/phases.csv,$(range_args)) | 
 	$(call guard,--need $(taken) $(if $(filter kernel,$(tier1)),--save $(taken)))
 	rm -f $@.tmp
 	$(call stage,phases) $(call ncu,$(ranges)) --replay-mode $(if $(filter kernel,$(tier1)),kernel,app-range) \
-		--metrics $(range_metrics) $(worker_watched) >/dev/null
+		--metrics $(range_metrics) $(worker_watched) >/dev/null $(or_why)
 	$(call whole_table,$(ranges),$(range_metrics))
 	mv $@.tmp $@
 	$(call record,$(range_args))
@@ -111,13 +112,13 @@ $R/phases.csv: build/ns-worker.sum $(call recall,$R/phases.csv,$(range_args)) | 
 $R/launches.csv: build/ns-worker.sum $(call recall,$R/launches.csv,$(launch_args)) | $(checkpoint_there) $R/gate.tsv $R/baseline.tsv
 	$(call guard,--need $(taken))
 	rm -f $@.tmp
-	$(call stage,launches) $(call ncu,$(ranges)) --metrics $(memory_metrics) $(worker_watched) >/dev/null
+	$(call stage,launches) $(call ncu,$(ranges)) --metrics $(memory_metrics) $(worker_watched) >/dev/null $(or_why)
 	$(call whole_table,$(ranges),$(memory_metrics))
 	mv $@.tmp $@
 	$(call record,$(launch_args))
 endif
 
-asked = $(patsubst $2=%,--metrics %,$(filter $2=%,$(file <$R/$1.args)))
+asked = $(patsubst $2=%,--metrics %$(comma)profiler__replayer_passes,$(filter $2=%,$(file <$R/$1.args)))
 $R/gate.counters.tsv $R/counters.tsv $R/launches.tsv: build/ncu2tsv
 $R/gate.counters.tsv: $R/gate.csv
 	build/ncu2tsv $(call asked,gate.csv,gate_metrics) $< $(into)

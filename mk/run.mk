@@ -86,7 +86,7 @@ include mk/backend-$(BACKEND).mk
 
 ifneq ($(capturing),)
 .NOTPARALLEL:
-alone := flock runs/.lock
+alone := flock -o runs/.lock
 stage = $(alone) env STAGE_TIMEOUT=$(profile_stage_timeout_seconds) mk/stage.sh $1 $@.stage
 
 $(captures): | $R

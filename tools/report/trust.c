@@ -139,7 +139,8 @@ check_name(struct doc *d, size_t i)
 	if (strncmp(part, name, n) == 0 && part[n] == '_')
 		part += n + 1;		/* canary.canary_copy */
 	return say(d, "%s%s%s%s%s%s", words(d, say(d, "%.*s", (int)n, name)),
-	    *part != '\0' ? " of " : "", label(d, part), phase != NULL ? " (" : "",
+	    *part != '\0' ? " of " : "", strstr(part, "__") != NULL ?
+	    say(d, CODE("%s"), part) : label(d, part), phase != NULL ? " (" : "",
 	    text_or(phase, ""), phase != NULL ? ")" : "");
 }
 
@@ -185,15 +186,16 @@ say_check(struct doc *d, size_t i, const char *word)
 	const char *expected = check_figure(d, i, "expected");
 	const char *measured = check_figure(d, i, "measured");
 	double tolerance = table_num(&d->run->checks, i, "tolerance_ratio");
-	const char *figures = "";
+	double error = table_num(&d->run->checks, i, "error_ratio");
+	const char *figures = "", *why = capital(d, why_of(d, i));
 
 	if (*expected != '\0' && *measured != '\0')
-		figures = say(d, " Expected %s, measured %s (%s%s).", expected,
-		    measured, signed_percent(d, table_num(&d->run->checks, i,
-		    "error_ratio")), isnan(tolerance) ? "" :
-		    say(d, "; tolerance %s", percent(d, tolerance)));
-	item(d, say(d, STRONG("%s: %s") ".%s %s.", word, check_name(d, i), figures,
-	    capital(d, why_of(d, i))));
+		figures = say(d, " Expected %s, measured %s%s.", expected, measured,
+		    isnan(error) ? "" : say(d, " (%s%s)", signed_percent(d, error),
+		    isnan(tolerance) ? "" :
+		    say(d, "; tolerance %s", percent(d, tolerance))));
+	item(d, say(d, STRONG("%s: %s") ".%s %s%s", word, check_name(d, i), figures,
+	    why, strchr(why, '?') != NULL ? "" : "."));
 }
 
 static void

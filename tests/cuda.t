@@ -1,0 +1,111 @@
+#!/bin/sh
+# shellcheck disable=SC2016,SC2034,SC2086,SC2120	# commands are evaluated by tap.sh
+# The cuda backend without a GPU: ncu and what runs on the device are
+# tests/fake/h200, which hands out what an H200 once said; the rest is real.
+. "${0%/*}/tap.sh"
+
+recorded=${NS_EXAMPLE:-$top/docs/examples/h200-qwen}
+[ -e "$recorded/phases.csv" ] || skip "no recording in $recorded"
+command -v flock >/dev/null || skip 'no flock here'
+cp -a "$top/Makefile" "$top/mk" "$top/tools" "$top/configs" . && cp -a "$build" build && cp -R "$recorded" recorded
+mkdir bin build/real && mv build/ns-calib build/ns-probe build/ns-worker build/real
+cp "$top/tests/fake/h200" bin/ncu && rm -rf build/configs
+for t in ns-calib ns-probe ns-worker; do cp bin/ncu build/$t; done
+sed -i 's|^ncu=.*|ncu=ncu|; s|^gpu_throttle=.*|gpu_throttle=none|' recorded/probe.kv
+# As small as a checkpoint can be whose header is the recorded one's.
+mkdir -p checkpoints && cp recorded/model.kv recorded/tensors.tsv checkpoints/
+cat >build/discover <<'T'
+#!/bin/sh
+[ $1 = model ] && cat checkpoints/model.kv || cat checkpoints/tensors.tsv
+T
+chmod +x build/discover && mv build/ns-discover build/real && mv build/discover build/ns-discover
+mkdir checkpoint && echo '{}' >checkpoint/config.json
+find . -type f -exec touch -d 2020-01-01 {} +
+PATH=$dir/bin:$PATH
+R=runs/qwen.default.cuda
+run() { make -f mk/run.mk MODEL=qwen BACKEND=cuda TIERS=1 CHECKPOINT=checkpoint "$@" </dev/null; }
+# again COMMAND: which captures a run makes now, by ncu and by itself.
+again() { : >asked; "$@" >out 2>err; s=$?; sed 's/^ncu .*ns-calib.*/gate/; s/^ncu .*--replay-mode.*/phases/; s/^ncu .*/launches/; s/^ns-worker.*/baseline/; s/^ns-calib .*\(gate\|ceilings\|sweep\|canary\).*/\1/' asked | xargs; return $s; }
+# verdict CHECK PHASE: verdict of that row.
+verdict() { awk -F '\t' -v c="$1" -v p="$2" '$1 == c && $2 == p { print $8 }' $R/checks.tsv; }
+# told CHECK: does the report name it, in words of its why?
+told() { grep -F "$1" $R/report.md; }
+# with FILE EXPRESSION: the recording, edited; back: as it was.
+with() { cp "recorded/$1" kept && sed -i "$2" "recorded/$1" && rm -rf runs; }
+back() { mv kept "recorded/$1"; }
+
+is  'the gate first, then speed, then counters' 'gate ceilings sweep canary baseline canary phases launches' 'again run'
+ok  'trusted'                        'grep -q "\*\*Trusted\*\*" $R/report.md'
+is  'again: nothing'                 ''  'again run'
+is  'a prompt: not the gate'         'canary baseline canary phases launches' 'again run workload_prompt_tokens=33'
+is  'and back'                       'canary baseline canary phases launches' 'again run'
+is  'repeats: the baseline alone'    'canary baseline canary' 'again run profile_repeats=6; again run >/dev/null'
+is  'memory alone: the ranges'       phases 'again run TIER1=memory; again run >/dev/null'
+ok  'its metrics'                    'again run TIER1=memory >/dev/null; grep -q "^ncu.*app-range --metrics dram__bytes_read.sum,dram__bytes_write.sum,lts__t_sectors_aperture_peer_lookup_miss.sum,lts__d_decomp_input_sectors.sum,gpu__time_duration.sum " asked; s=$?; again run >/dev/null; [ $s -eq 0 ]'
+ok  'kernel by kernel: asked so'     'again run TIER1=kernel >/dev/null; grep -q "^ncu.*--replay-mode kernel" asked; s=$?; again run >/dev/null; [ $s -eq 0 ]'
+ok  'the last step, by its range'    'again run workload_generate_tokens=9 >/dev/null; grep -q "nvtx-include nsbench@prefill/ --nvtx-include nsbench@decode.8/ --replay" asked'
+ok  'report elsewhere'               'rm -rf runs && again run >/dev/null && rm -rf bin-gone && mv bin bin-gone && PATH=$build:/usr/bin:/bin run report >out 2>err; s=$?; mv bin-gone bin; [ $s -eq 0 ]'
+ok  'the plan and its passes'        'grep -q "^plan_n_passes=6" $R/manifest.kv && grep -q "^counters_n_passes=6" $R/manifest.kv'
+
+# What an H200 shows of witnesses.
+is  'the aperture is no measure'     'na na' 'for d in read write; do verdict derivation.lts__t_sectors_aperture_device_op_${d}_lookup_miss.sum NA; done | xargs'
+ok  'which the report says'          'told "1.5 times the bytes of memory, read"'
+
+# Faults, and whom the verdict names.
+with phases.csv 's/"no such"/&/'
+sentinel=$(awk -F '","' 'NR > 0 && /"ID"/ { for (i = 1; i <= NF; i++) if ($i == "lts__t_sectors_aperture_peer_lookup_miss.sum") print i }' recorded/phases.csv)
+awk -F '","' -v OFS='","' -v s="$sentinel" '/nsbench:decode/ { $s = "77" } 1' kept >recorded/phases.csv
+exits 2 'a sentinel'                 'run >out' 'sentinel.lts__t_sectors_aperture_peer_lookup_miss.sum: fail'
+ok  'by name in the report'          'told "Not trusted" && told "must be 0 and is 2464 in decode"'
+back phases.csv
+with phases.csv "s/\"no such\"/&/"
+read=$(awk -F '","' '/"ID"/ { for (i = 1; i <= NF; i++) if ($i == "dram__bytes_read.sum") print i }' kept)
+awk -F '","' -v OFS='","' -v s="$read" '/nsbench:decode/ { $s = "n/a" } 1' kept >recorded/phases.csv
+ok  'a metric without a value'       'run >out 2>err; told "values at memory are missing"'
+is  'is a warning'                   warn 'verdict missing.memory decode'
+back phases.csv
+with tensors.tsv ''; mv recorded/tensors.tsv x; awk -F '\t' '!/layers\.(3|4)\./' kept >checkpoints/tensors.tsv
+exits 2 'predicted bytes 5 % off'    'run >out' 'predicted_read: fail: decode: memory delivers'
+ok  'and what that means'            'told "a tensor is executed and not predicted"'
+back tensors.tsv; cp recorded/tensors.tsv checkpoints/
+with canary-after.kv 's/canary_gemv_bytes_per_s=.*/canary_gemv_bytes_per_s=3000000000000/'
+ok  'a throttled canary'             'run >out 2>err; told "every speed in it is inconclusive"'
+back canary-after.kv
+rm -rf runs
+exits 2 'a wrong platform'           'run PLATFORM=gb10 >out' "no metric 'lts__t_sectors_op_read.sum'"
+ok  'captures nothing'               '[ ! -e $R/gate.csv ] && [ ! -e $R/baseline.tsv ]'
+with gate.csv ''; awk -F '","' -v OFS='","' -v s="$(awk -F '","' '/"ID"/ { for (i = 1; i <= NF; i++) if ($i == "dram__bytes_read.sum") print i }' kept)" '/nsbench:copy/ { $s = "2,100,000,000" } 1' kept >recorded/gate.csv
+exits 2 'a gate that fails'          ': >asked; run >out' 'the gate failed'
+ok  'nothing after it'               '[ ! -e $R/baseline.tsv ] && ! grep -q "^ns-worker" asked'
+back gate.csv
+
+# Captures that are none.
+rm -rf runs; run >out 2>&1
+cp $R/phases.csv whole
+fault() { echo "$1" >fault; shift; "$@" workload_prompt_tokens=40; s=$?; rm -f fault; return $s; }
+exits 2 'ncu has no permission'      'fault permission run >out' 'ERR_NVGPUCTRPERM'
+ok  'with its remedy'                'grep -q "write .options nvidia NVreg_RestrictProfilingToAdminUsers=0. to" err'
+exits 2 'ncu finds no range'         'fault "no phases" run >out' 'No kernels were profiled'
+exits 2 'a capture cut short'        'fault "cut phases" run >out' 'phases.csv.tmp'
+exits 2 'a range is not there'       'fault "half phases" run >out' "no range 'decode.15'; nearest: prefill"
+ok  'the old one is kept'            'cmp whole $R/phases.csv'
+exits 2 'a stage that takes too long' 'echo wait >fault; : >asked; run workload_prompt_tokens=41 profile_stage_timeout_seconds=1 >out' 'stopped after 1 s'
+rm -f fault
+
+# Guards.
+with probe.kv 's/^gpu_busy_percent=.*/gpu_busy_percent=60/'
+exits 2 'a busy GPU'                 'run >out' '60 % busy'
+exits 0 'is what you say it is'      'run GUARD= >out' ''
+back probe.kv
+with probe.kv 's/^counters_permitted=.*/counters_permitted=0/'
+exits 2 'closed counters'            'run >out' 'setup/allow-counters.sh'
+back probe.kv
+with probe.kv 's/^profilers=.*/profilers=nsys:31/'
+exits 2 'another profiler'           'run >out' 'another profiler is running'
+back probe.kv
+with probe.kv 's/^gpu=.*/gpu=NA/; s/^gpu_why=.*/gpu_why=no_driver/'
+exits 2 'no GPU'                     'run >out' 'no GPU here (no_driver): BACKEND=cpu measures without one'
+back probe.kv
+exits 2 'a tier that is none'        'run TIERS=0,7 >out' 'TIERS=0,7'
+exits 2 'a TIER1 that is none'       'run TIER1=x >out' 'TIER1=x'
+done_testing
