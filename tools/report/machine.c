@@ -155,22 +155,37 @@ has_made(const struct doc *d)
 	    d->run->model.n > 0;
 }
 
+/* The worker as it runs alone: what watching it costs is told in its time. */
+static double
+baseline_stage(const struct table *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (table_is(t, i, "stage", "baseline"))
+			return table_num(t, i, "dur_ns");
+	return NAN;
+}
+
 static void
 stages_table(struct doc *d)
 {
 	const struct table *t = &d->run->stages;
-	double all = 0;
+	double all = 0, alone = baseline_stage(t);
 
-	table(d, "Wall time of each stage", "Stage|>Time");
+	table(d, "Wall time of each stage", isnan(alone) ? "Stage|>Time" :
+	    "Stage|>Time|>Times the baseline");
 	for (size_t i = 0; i < t->n; i++) {
 		double dur = table_num(t, i, "dur_ns");
 
 		cell(d, text_or(table_text(t, i, "stage"), not_measured));
 		cell(d, duration(d, dur));
+		if (!isnan(alone))
+			cell(d, say(d, "%.1f", dur / alone));
 		all += isnan(dur) ? 0 : dur;
 	}
 	cell(d, STRONG("all"));
 	cell(d, duration(d, all));
+	if (!isnan(alone))
+		cell(d, say(d, "%.1f", all / alone));
 	table_end(d);
 }
 
