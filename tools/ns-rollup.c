@@ -44,83 +44,13 @@ static const struct tool tool = {
 	.opts = opts,
 };
 
-/* One quantity of one rung, summed over its metrics. */
-struct sum {
-	double	 value;		/* NAN: nothing was measured */
-	unsigned covered;	/* directions that the registry names */
-	bool	 complete;	/* every launch has every metric */
-};
-
-static struct sum
-sum_of(const struct registry *r, const struct total *t, enum quantity quantity,
-    enum rung rung, enum direction direction)
-{
-	struct sum s = { NAN, 0, true };
-
-	for (size_t i = 0; i < r->n; i++) {
-		const struct term *m = &r->term[i];
-
-		if (m->role != ROLE_VALUE || m->quantity != quantity ||
-		    m->rung != rung || (direction != D_ANY &&
-		    direction != m->direction))
-			continue;
-		s.covered |= m->direction;
-		s.complete &= t->n_seen[m->metric] == t->n_launches;
-		if (t->n_seen[m->metric] > 0)
-			s.value = (isnan(s.value) ? 0 : s.value) +
-			    m->factor * t->sum[m->metric];
-	}
-	return s;
-}
-
-/* Two counts make a ratio if they cover the same directions, in every launch. */
-static bool
-agree(const struct sum *a, const struct sum *b)
-{
-	return a->covered != 0 && a->covered == b->covered &&
-	    a->complete && b->complete;
-}
-
-static double
-hit_ratio(const struct registry *r, const struct total *t, enum rung rung)
-{
-	struct sum hits = sum_of(r, t, Q_HITS, rung, D_ANY);
-	struct sum misses = sum_of(r, t, Q_MISSES, rung, D_ANY);
-	struct sum requests = sum_of(r, t, Q_REQUESTS, rung, D_ANY);
-
-	if (agree(&hits, &misses))
-		return hits.value / (hits.value + misses.value);
-	if (agree(&requests, &misses))
-		return (requests.value - misses.value) / requests.value;
-	if (agree(&requests, &hits))
-		return hits.value / requests.value;
-	return NAN;
-}
-
-/*
- * Is this metric needed, at that rung, for one of these quantities?  What only
- * a higher tier counts is welcome, not needed.
- */
-static bool
-needed(const struct registry *r, uint32_t metric, enum rung rung,
-    enum quantity from, enum quantity to)
-{
-	for (size_t i = 0; i < r->n; i++)
-		if (r->term[i].metric == metric && r->term[i].rung == rung &&
-		    r->term[i].role == ROLE_VALUE &&
-		    r->term[i].tier <= TIER_TOTALS &&
-		    r->term[i].quantity >= from && r->term[i].quantity <= to)
-			return true;
-	return false;
-}
-
 static void
 count_cells(const struct registry *r, const struct total *t, enum rung rung,
     enum quantity from, enum quantity to, uint64_t *n_missing, uint64_t *n_total)
 {
 	*n_missing = *n_total = 0;
 	for (uint32_t m = 0; m < r->metric.n; m++)
-		if (needed(r, m, rung, from, to)) {
+		if (registry_needs(r, m, rung, from, to)) {
 			*n_total += t->n_launches;
 			*n_missing += t->n_launches - t->n_seen[m];
 		}
@@ -130,8 +60,8 @@ static void
 print_rung(struct out *o, const struct registry *r, const struct total *t,
     enum rung rung, double n_tokens)
 {
-	double bytes = sum_of(r, t, Q_BYTES, rung, D_ANY).value;
-	double memory = sum_of(r, t, Q_BYTES, R_MEMORY, D_ANY).value;
+	double bytes = registry_sum(r, t, Q_BYTES, rung, D_ANY).value;
+	double memory = registry_sum(r, t, Q_BYTES, R_MEMORY, D_ANY).value;
 	uint64_t n_total, n_missing;
 
 	count_cells(r, t, rung, Q_BYTES, Q_MISSES, &n_missing, &n_total);
@@ -140,13 +70,13 @@ print_rung(struct out *o, const struct registry *r, const struct total *t,
 	out_text(o, t->phase);
 	out_step(o, t->step);
 	out_text(o, rungs[rung]);
-	out_sum(o, sum_of(r, t, Q_BYTES, rung, D_READ).value);
-	out_sum(o, sum_of(r, t, Q_BYTES, rung, D_WRITE).value);
+	out_sum(o, registry_sum(r, t, Q_BYTES, rung, D_READ).value);
+	out_sum(o, registry_sum(r, t, Q_BYTES, rung, D_WRITE).value);
 	out_sum(o, bytes);
-	out_sum(o, sum_of(r, t, Q_REQUESTS, rung, D_READ).value);
-	out_sum(o, sum_of(r, t, Q_REQUESTS, rung, D_WRITE).value);
-	out_sum(o, sum_of(r, t, Q_REQUESTS, rung, D_ANY).value);
-	out_num(o, hit_ratio(r, t, rung));
+	out_sum(o, registry_sum(r, t, Q_REQUESTS, rung, D_READ).value);
+	out_sum(o, registry_sum(r, t, Q_REQUESTS, rung, D_WRITE).value);
+	out_sum(o, registry_sum(r, t, Q_REQUESTS, rung, D_ANY).value);
+	out_num(o, registry_hit_ratio(r, t, rung));
 	out_sum(o, n_tokens);
 	out_num(o, bytes / n_tokens);
 	out_num(o, bytes / memory);
@@ -182,16 +112,16 @@ static void
 print_flop(struct out *o, const struct registry *r, const struct total *t,
     double n_tokens)
 {
-	double flop = sum_of(r, t, Q_FLOP, R_NONE, D_ANY).value;
-	struct sum active = sum_of(r, t, Q_ACTIVITY, R_NONE, D_ANY);
-	struct sum cycles = sum_of(r, t, Q_CYCLES, R_NONE, D_ANY);
+	double flop = registry_sum(r, t, Q_FLOP, R_NONE, D_ANY).value;
+	struct sum active = registry_sum(r, t, Q_ACTIVITY, R_NONE, D_ANY);
+	struct sum cycles = registry_sum(r, t, Q_CYCLES, R_NONE, D_ANY);
 	uint64_t n_total, n_missing;
 
 	count_cells(r, t, R_NONE, Q_FLOP, Q_CYCLES, &n_missing, &n_total);
 	out_text(o, t->phase);
 	out_step(o, t->step);
 	out_sum(o, flop);
-	out_sum(o, sum_of(r, t, Q_TIME, R_NONE, D_ANY).value);
+	out_sum(o, registry_sum(r, t, Q_TIME, R_NONE, D_ANY).value);
 	out_num(o, active.complete && cycles.complete ?
 	    active.value / cycles.value : NAN);
 	out_sum(o, n_tokens);
@@ -220,11 +150,11 @@ say_missing(const struct registry *r, const struct total *t, enum view view)
 {
 	for (uint32_t m = 0; m < r->metric.n; m++) {
 		bool need = view == VIEW_FLOP &&
-		    needed(r, m, R_NONE, Q_FLOP, Q_CYCLES);
+		    registry_needs(r, m, R_NONE, Q_FLOP, Q_CYCLES);
 
 		for (enum rung rung = R_REGISTERS; view != VIEW_FLOP &&
 		    rung < R_NONE; rung++)
-			need |= needed(r, m, rung, Q_BYTES, Q_MISSES);
+			need |= registry_needs(r, m, rung, Q_BYTES, Q_MISSES);
 		if (need && t->n_seen[m] < t->n_launches)
 			warnx("%s, %s: %s has no value in %llu of %llu launches",
 			    t->source, t->phase, interned(&r->metric, m),

@@ -2,7 +2,7 @@
 #include <err.h>
 #include <math.h>
 
-#include "rollup.h"
+#include "registry.h"
 
 const char *const quantities[] = { "bytes", "requests", "hits", "misses",
 	"flop", "time", "activity", "cycles", NULL };
@@ -71,6 +71,65 @@ registry_read(struct registry *r, const char *path)
 	if (r->n == 0)
 		errx(NS_TROUBLE, "%s: no metric in it", t.name);
 	tsv_close(&t);
+}
+
+struct sum
+registry_sum(const struct registry *r, const struct total *t, enum quantity quantity,
+    enum rung rung, enum direction direction)
+{
+	struct sum s = { NAN, 0, true };
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct term *m = &r->term[i];
+
+		if (m->role != ROLE_VALUE || m->quantity != quantity ||
+		    m->rung != rung || (direction != D_ANY &&
+		    direction != m->direction))
+			continue;
+		s.covered |= m->direction;
+		s.complete &= t->n_seen[m->metric] == t->n_launches;
+		if (t->n_seen[m->metric] > 0)
+			s.value = (isnan(s.value) ? 0 : s.value) +
+			    m->factor * t->sum[m->metric];
+	}
+	return s;
+}
+
+/* Two counts make a ratio if they cover the same directions, in every launch. */
+static bool
+agree(const struct sum *a, const struct sum *b)
+{
+	return a->covered != 0 && a->covered == b->covered &&
+	    a->complete && b->complete;
+}
+
+double
+registry_hit_ratio(const struct registry *r, const struct total *t, enum rung rung)
+{
+	struct sum hits = registry_sum(r, t, Q_HITS, rung, D_ANY);
+	struct sum misses = registry_sum(r, t, Q_MISSES, rung, D_ANY);
+	struct sum requests = registry_sum(r, t, Q_REQUESTS, rung, D_ANY);
+
+	if (agree(&hits, &misses))
+		return hits.value / (hits.value + misses.value);
+	if (agree(&requests, &misses))
+		return (requests.value - misses.value) / requests.value;
+	if (agree(&requests, &hits))
+		return hits.value / requests.value;
+	return NAN;
+}
+
+bool
+registry_needs(const struct registry *r, uint32_t metric, enum rung rung,
+    enum quantity from, enum quantity to)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->term[i].metric == metric && r->term[i].rung == rung &&
+		    r->term[i].role == ROLE_VALUE &&
+		    r->term[i].tier <= TIER_TOTALS &&
+		    r->term[i].quantity >= from && r->term[i].quantity <= to)
+			return true;
+	return false;
 }
 
 void
