@@ -107,6 +107,8 @@ Msector|1234500000 sector
 sector/nsecond|1234500000000 sector/s
 inst/cycle|1234.5 inst/cycle
 register/thread|1234.5 register/thread
+branches|1234.5 branches
+sectors|1234.5 sectors
 /block|1234.5 /block
 ns|1234.5 ns
 nsecond|1234.5 ns
@@ -152,6 +154,7 @@ done <<'X'
 1.5e-2||0.015
 117.344|ns|117.344
 n/a|byte|NA
+no data|inst|NA
 nan|byte|NA
 -nan(ind)|byte|NA
 (!) nan|byte|NA

@@ -17,7 +17,7 @@ static const struct {
 	{ "", "empty" }, { "n/a", "n/a" }, { "na", "n/a" }, { "nan", "nan" },
 	{ "-nan", "nan" }, { "nan(ind)", "nan" }, { "-nan(ind)", "nan" },
 	{ "inf", "infinite" }, { "+inf", "infinite" }, { "-inf", "infinite" },
-	{ "infinity", "infinite" }, { NULL, NULL }
+	{ "infinity", "infinite" }, { "no data", "no data" }, { NULL, NULL }
 };
 
 static const char *

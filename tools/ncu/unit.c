@@ -6,10 +6,10 @@
 #include "ncu.h"
 
 static const char *const words[] = {
-	"%", "access", "bank", "barrier", "bit", "block", "branch", "byte",
+	"%", "access", "bank", "barrier", "bit", "block", "branch", "branches", "byte",
 	"cluster", "conflict", "cycle", "GPC", "grid", "inst", "line", "node",
 	"op", "pass", "pixel", "primitive", "quad", "register", "request",
-	"sample", "sector", "SM", "tag", "texel", "thread", "TPC", "vertex",
+	"sample", "sector", "sectors", "SM", "tag", "texel", "thread", "TPC", "vertex",
 	"warp", "wavefront", NULL
 };
 static const struct {
