@@ -19,6 +19,7 @@ tools := \
 	ncu2tsv \
 	ns-calib \
 	ns-check \
+	ns-choose \
 	ns-discover \
 	ns-guard \
 	ns-integrate \

@@ -1,0 +1,108 @@
+#!/bin/sh
+. "${0%/*}/tap.sh"
+
+# Two steps of decode and a prefill; times by hand.  b runs in two shapes; d alone in step 0.
+table work.tsv <<'T'
+start_ns end_ns kind  phase   step name grid    block  registers shared_bytes
+0        900    window prefill 0   nvtx NA      NA     NA        NA
+0        100    kernel prefill 0   a    4x1x1   32x1x1 16        0
+100      400    kernel prefill 0   b    8x1x1   32x1x1 20        64
+400      500    copy   prefill 0   copy NA      NA     NA        NA
+1000     1010   kernel decode  0   b    8x1x1   32x1x1 20        64
+1010     1030   kernel decode  0   b    8x1x1   32x1x1 20        128
+1030     1100   kernel decode  0   d    1x1x1   32x1x1 20        0
+2000     2010   kernel decode  1   b    8x1x1   32x1x1 20        64
+2010     2050   kernel decode  1   b    8x1x1   32x1x1 20        128
+2050     2060   kernel NA      NA   e    1x1x1   32x1x1 20        0
+T
+chosen() { ns-choose "$@" | cut -f 1-4,6,9-13; }
+asked() { ns-choose --ask "$@" | tr '\0' '\n'; }
+
+# 400 ns of prefill, 150 of decode: d 70, b with 128 bytes 60, with 64 bytes 20
+is 'each shape by its time' 'phase	rank	step	kernel	grid	shared_bytes	n_launches	sum_ns	mean_ns	share_ratio
+prefill	1	0	b	8x1x1	64	1	300	300	0.75
+prefill	2	0	a	4x1x1	0	1	100	100	0.25
+decode	1	0	d	1x1x1	0	1	70	70	0.466666666667
+decode	2	1	b	8x1x1	128	2	60	30	0.4
+decode	3	1	b	8x1x1	64	2	20	10	0.133333333333' 'chosen work.tsv'
+is 'from stdin'        '' 'ns-choose <work.tsv >a; ns-choose - <work.tsv | diff - a'
+is 'the first of each phase' 'prefill.b decode.d' 'ns-choose -k 1 work.tsv | awk "NR > 1 { print \$1 \".\" \$4 }" | paste -sd " "'
+is 'a share is of all' 0.75 'ns-choose -k 1 work.tsv | awk "NR == 2 { print \$13 }"'
+is 'one phase'         'decode decode' 'ns-choose -k 2 -p decode work.tsv | sed 1d | cut -f 1 | paste -sd " "'
+
+# ---- asking
+ns-choose work.tsv >chosen.tsv
+is 'one run asks for all' '--nvtx
+--nvtx-include
+nsbench@decode.0/
+--nvtx-include
+nsbench@decode.1/
+--filter-mode
+per-launch-config
+--launch-count
+1
+--kernel-name-base
+mangled
+--print-kernel-base
+mangled
+--kernel-name
+regex:^(d|b)$' 'asked -p decode chosen.tsv'
+is 'prefill has no step'  nsbench@prefill/ 'asked -p prefill chosen.tsv | sed -n 3p'
+is 'names as expressions' 'regex:^(a\.b\$c|it'"'"'s "a<\(b\)>"; \[\*\?\+\|\^\{1\}\\)$' \
+	'printf "phase\tstep\tkernel\ndecode\t0\ta.b\$c\ndecode\t0\tit'"'"'s \"a<(b)>\"; [*?+|^{1}\\\\\n" | asked | tail -1'
+is 'each word ends in a NUL' 13 'ns-choose --ask -p prefill chosen.tsv | tr -dc "\0" | wc -c'
+
+# ---- names
+name() { printf 'start_ns\tend_ns\tkind\tphase\tstep\tname\tgrid\tblock\tregisters\tshared_bytes\n0\t1\tkernel\tprefill\t0\t%s\t1x1x1\t1x1x1\t1\t0\n' "$1" |
+	ns-choose | sed 1d | cut -f 5; }
+while IFS='|' read -r mangled want; do
+	if [ "$(name _Z1fv)" = f ]; then is "$mangled" "$want" "name '$mangled'"; else
+		skip_one "$mangled" 'no libstdc++.so.6 here'
+	fi
+done <<'X'
+_Z1fPf|f
+_Z4gemvI13__nv_bfloat16Lb1ELb0ELi2EEv4gemv|gemv<__nv_bfloat16, true, false, 2>
+_ZN12_GLOBAL__N_11aEPf|(anonymous namespace)::a
+_ZN2ns1KIiE3runEPFvvE|ns::K<int>::run
+X
+is 'no C++ name'      nvjet_sm90_tst 'name nvjet_sm90_tst'
+is 'mangled badly'    _Znonsense     'name _Znonsense'
+
+# ---- a real timeline: MODEL=qwen on an H200, a prefill and two steps
+if command -v xz >/dev/null; then
+	xz -dc "$data/h200-kernels/phased.tsv.xz" >phased.tsv
+	# Shapes and times by awk, alone.
+	awk -F '\t' 'NR > 1 && $3 == "kernel" { k = $10 "\t" $12 "\t" $13 "\t" $14 "\t" $16; n[k]++; s[k] += $2 - $1 }
+	    END { for (k in n) print k "\t" n[k] "\t" s[k] }' phased.tsv | sort >wanted
+	is 'H200: every shape' '' 'ns-choose -k 100 phased.tsv | sed 1d | cut -f 1,4,6,7,9-11 | sort | diff wanted -'
+	is 'H200: shares of a phase are all of it' '1.000000 1.000000' \
+	    'ns-choose -k 100 phased.tsv | awk -F "\t" "NR > 1 { s[\$1] += \$13 } END { printf \"%.6f %.6f\n\", s[\"prefill\"], s[\"decode\"] }"'
+	is 'H200: decode is asked of its last step' nsbench@decode.15/ \
+	    'ns-choose phased.tsv >c; asked -p decode c | sed -n "/include/{n;p}"'
+else
+	skip_one 'H200' 'no xz here'
+fi
+
+# ---- what is refused
+edit() { awk -F '\t' -v OFS='\t' "$1" work.tsv; }
+exits 2 'no kernel in the phase' 'ns-choose -p warmup work.tsv'    'work.tsv: no kernel in warmup'
+exits 2 'header only'            'sed 1q work.tsv | ns-choose'     'stdin: no kernel in any phase'
+exits 2 'empty'                  'ns-choose </dev/null'            'stdin'
+exits 2 'kernels hidden'         'edit "{ sub(/kernel/, \"graph\") } 1" | ns-choose' '7 graph replays hide their kernels: record with nsys profile --cuda-graph-trace=node'
+exits 0 'some hidden'            'edit "NR == 4 { sub(/kernel/, \"graph\") } 1" | ns-choose' '1 graph replays hide their kernels: the choice is of the others'
+exits 2 'no column'              'cut -f 1-9 work.tsv | ns-choose' 'shared_bytes'
+exits 2 'a ragged row'           'edit "NR == 4 { NF = 5 } 1" | ns-choose' 'stdin:4'
+exits 2 'a bad number'           'edit "NR == 4 { \$1 = \"x\" } 1" | ns-choose' 'stdin:4: start_ns'
+exits 2 'the end before the start' 'edit "NR == 4 { \$2 = 99 } 1" | ns-choose' "stdin:4: end_ns: '99' is before the start"
+exits 2 'no time'                'edit "NR == 4 { \$2 = \"NA\" } 1" | ns-choose' 'a time was expected'
+exits 2 'too long a time'        'edit "NR == 3 || NR == 4 { \$1 = 0; \$2 = \"9223372036854775807\"; \$6 = \"a\"; \$7 = \"4x1x1\"; \$10 = 0 } 1" | ns-choose' 'beyond 64 bits'
+exits 2 'a last line cut short'  'head -c -1 work.tsv | ns-choose' 'stdin:11'
+exits 2 'none'                   'ns-choose -k 0 work.tsv'         'none is nothing to choose'
+exits 2 'not a count'            'ns-choose -k x work.tsv'         "--kernels: not a count: 'x'"
+exits 2 'nothing chosen'         'ns-choose --ask -p warmup chosen.tsv' 'chosen.tsv: nothing is chosen in phase warmup'
+exits 2 'chosen of no step'      'printf "phase\tstep\tkernel\ndecode\tNA\tb\n" | ns-choose --ask' 'stdin:2: step: NA: a step was expected'
+exits 2 'no such file'           'ns-choose nowhere'               'nowhere'
+exits 2 'two files'              'ns-choose work.tsv work.tsv'     'usage'
+exits 2 'a full disk'            'ns-choose work.tsv >/dev/full'   'stdout'
+exits 2 'a full disk, asking'    'ns-choose --ask chosen.tsv >/dev/full' 'stdout'
+done_testing
