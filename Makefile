@@ -20,6 +20,7 @@ tools := \
 	ns-calib \
 	ns-check \
 	ns-choose \
+	ns-detail \
 	ns-discover \
 	ns-guard \
 	ns-integrate \

@@ -6,8 +6,8 @@ platforms=$top/configs/platforms
 tab='	'
 # column FILE NAME: that column, without its header.
 column() { awk -F '\t' -v want="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == want) c = i; next } { print $c }' "$1"; }
-# bare: metrics as CUPTI's lists have them, without .sum.
-bare() { sed 's/\.sum$//' | sort -u; }
+# bare: metrics as CUPTI's lists have them, without .sum; those that ncu alone knows are left out.
+bare() { sed 's/\.\(sum\|ratio\|avg\.pct_of_peak_sustained_active\)$//' | grep -v -e '^launch__' -e '^sm__maximum_warps_per_active_cycle_pct$' | sort -u; }
 chips() { yaml2kv "$platforms/$1/platform.yaml" | sed -n 's/^chips=//p' | tr ',' ' '; }
 
 # Where NVIDIA's own lists are at hand: ../shared, and ncu for the chips it knows.
@@ -55,10 +55,20 @@ for m in "$platforms"/*/metrics.tsv; do
 	ok "$p: a sentinel"            "awk -F '\t' '\$7 == \"sentinel\" { n++ } END { exit n == 0 }' $m"
 	is "$p: parents of tensor operations only" '' "column $m metric | grep -E 'tensor.*(sparsity|_op_)'"
 	is "$p: patched code is tier 2" '' "awk -F '\t' '\$4 ~ /_sass_/ && \$6 < 2 { print \$4 }' $m"
+	d=$platforms/$p/detail.tsv
+	table chosen.tsv <<-T
+	phase rank step kernel name grid block shared_bytes n_launches mean_ns share_ratio
+	T
+	ok "$p: ns-detail takes its detail" \
+	    "printf 'source\tphase\tstep\tlaunch\tkernel\tmetric\tvalue\tgrid\tblock\n' | ns-detail -m $m -d $d --chosen chosen.tsv"
+	is "$p: every item has a note" '' "column $d note | grep -n '^NA\$'"
+	is "$p: the facts of a launch" 13 "column $d item | grep -vc '^stall\.'"
+	is "$p: stalls of warps that were not issued" '' "awk -F '\t' '\$1 ~ /^stall/ && \$2 !~ substr(\$1, 7)' $d"
 	for chip in $(chips "$p"); do
 		[ -e "$shared/metrics/$chip.range.tsv" ] || [ "$chip" = "$(chips "$p" | cut -d ' ' -f 1)" ] || continue
 		lists "$p" "$chip" range metrics.tsv
 		lists "$p" "$chip" pm samples.tsv
+		lists "$p" "$chip" range detail.tsv
 		ncu_knows "$p" "$chip"
 	done
 done
