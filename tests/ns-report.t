@@ -215,6 +215,30 @@ else
 fi
 ok 'HTML: every table has a caption and scopes' '[ $(grep -c "<caption>" page) -eq $(grep -c "<table" page) ] && ! grep -E "<th[ >]" page | grep -v "scope="'
 
+# ---- single kernels
+fresh
+says 'kernels: absent, and what makes them' '| `detail.tsv` | what holds single kernels is not known | tier 2: ncu on the kernels that take most time, then ns-detail |'
+lacks() { ok "$1" 'ns-report r >page && ! grep -qF -e "$2" page'; }
+lacks 'kernels: no section of nothing' '## Kernels'
+reports detail.tsv 'phase~rank~step~kernel~name~grid~share_ratio~n_launches~launch_ns~dur_ns~shared_bytes~l1_bytes~l1_hit_ratio~l2_bytes~l2_hit_ratio~memory_read_bytes~memory_write_bytes~memory_bytes_per_s~of_memory_ceiling_ratio~registers_bytes~occupancy_ratio~occupancy_limit_ratio~limited_by~n_registers~block_shared_bytes~n_waves~issue_ratio~tensor_ratio~stall_1~stall_1_ratio~stall_2~stall_2_ratio~reading
+decode~1~3~_Zg~gemv<a|b, `x`>~512x1x1~0.6~448~15600~5600~20000000~12700000~0.13~10000000~0.4~8400000~0~1500000000000~0.35~0~0.4~0.625~registers,shared~46~2144~0.78~0.38~0~long_scoreboard~0.48~wait~0.1~waits for data from memory: 48 % of stalls are long scoreboard
+decode~2~3~_Zh~<script>&h~1x1x1~0.25~16~8000~7000~NA~NA~NA~NA~NA~NA~NA~NA~NA~512~NA~1~warps~NA~NA~NA~NA~NA~NA~NA~NA~NA~NA'
+# 0.6 + 0.25
+says 'kernels: how much they are' 'Decode: 2 kernels take **85.0 %** of the time of all kernels. Most, 60.0 %, is'
+says 'kernels: what holds them'   '| 512x1x1 | 60.0 % | 448 | 15.6 µs | 5.60 µs | waits for data from memory: 48 % of stalls are long scoreboard |'
+says 'kernels: no reading'        '| 1x1x1 | 25.0 % | 16 | 8.00 µs | 7.00 µs | not measured |'
+says 'kernels: bytes'             '| 20.0 MB | 12.7 MB | 13.0 % | 10.0 MB | 40.0 % | 8.40 MB | 0 B | 1.50 TB/s | 35.0 % |'
+says 'kernels: what is not measured is blank' '|  |  |  |  |  |  |  |  |  |'
+says 'kernels: how the SMs are used' '| 0.780 | 46 | 2.14 kB | 40.0 % | 62.5 % | registers, shared memory | 38.0 % | 0.00 % | long scoreboard 48 %, wait 10 % |'
+says 'kernels: a name within a table' '`` gemv<a\|b, `x`> ``'
+is 'kernels: the top k' 0 "ns-report -k 1 r | grep -c '^| 2 .*script'"
+ok 'kernels, HTML: names are escaped' 'ns-report -f html r >page && grep -q "&lt;script&gt;&amp;h" page && ! grep -q "<script" page'
+json_is 'kernels, JSON: numbers and text' '[1,0.6,"512x1x1",null]' '.tables.detail | [.[0].rank, .[0].share_ratio, .[0].grid, .[1].reading]'
+edit detail.tsv 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { $at["registers_bytes"] = 2048; $at["name"] = "a_name_of_more_than_forty_characters_that_goes_on" } 1'
+says 'kernels: spills'            '| 0.780 | 46, spills 2.05 kB |'
+says 'kernels: long names are cut' '`a_name_of_more_than_forty_characters_tha…`'
+rm r/detail.tsv
+
 # ---- JSON
 json_is 'JSON: a number'  3564288  '.tables.hierarchy[] | select(.phase == "decode" and .rung == "memory") | .read_bytes'
 json_is 'JSON: NA'        null     '.tables.hierarchy[0].read_bytes'

@@ -16,7 +16,7 @@ struct run {
 	    canary_after, manifest;
 	struct table readset, gate, sweep, baseline, footprint, routing,
 	    hierarchy, steps, checks, roofline, timeline, families, kernels,
-	    idle, gaps, calls, stages, tensors;
+	    idle, gaps, calls, stages, tensors, detail;
 	struct kernel *kernel;	/* by memory bytes, largest first */
 	size_t	 n_kernel;
 	bool	 simulated;
@@ -179,6 +179,8 @@ bool	has_ceilings(const struct doc *);
 void	write_ceilings(struct doc *);
 bool	has_timeline(const struct doc *);
 void	write_timeline(struct doc *);
+bool	has_detail(const struct doc *);
+void	write_detail(struct doc *);
 bool	has_footprint(const struct doc *);
 void	write_footprint(struct doc *);
 bool	has_machine(const struct doc *);
