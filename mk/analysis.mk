@@ -2,7 +2,8 @@
 # profiler, and nothing needs the checkpoint or the machine.
 #
 # A backend says what it gives: gate, counters, launches (counters, launch by
-# launch), sampled (counters, within a timeline), model, baseline, ceilings, timeline.  What it does not give is absent from the report, which says so.
+# launch), sampled (counters, within a timeline), detail (single kernels), model, baseline, ceilings, timeline.  What it does not give is absent from the
+# report, which says so.
 
 gives_  = $(filter $1,$(gives))
 tables := $(captures)
@@ -94,6 +95,17 @@ $R/calls.tsv: $R/api.tsv
 	$(call timeline,--calls --api $R/api.tsv)
 $R/trace.json: $R/work.tsv $R/ranges.tsv $R/api.tsv $R/samples.tsv build/ns-trace
 	build/ns-trace -w $R/work.tsv -r $R/ranges.tsv --api $R/api.tsv --samples $R/samples.tsv $(into)
+endif
+
+# ---- single kernels, looked at closely
+
+ifneq ($(call gives_,detail),)
+tables += $R/detail.tsv
+detail := configs/platforms/$(platform)/detail.tsv
+$R/detail.tsv: $R/chosen.tsv $(filter $R/kernels-%.csv,$(captures)) $(metrics) $(detail) build/ncu2tsv build/ns-detail \
+		$(if $(call gives_,ceilings),$R/ceilings.kv)
+	cat $(filter %.csv,$^) | build/ncu2tsv | build/ns-detail -m $(metrics) -d $(detail) --chosen $< \
+		$(if $(call gives_,ceilings),-c $R/ceilings.kv) $(into)
 endif
 
 figures += $(if $(call gives_,footprint),footprint) $(if $(call gives_,baseline),phases)
