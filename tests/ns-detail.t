@@ -1,6 +1,6 @@
 #!/bin/sh
-. "${0%/*}/tap.sh"
 # shellcheck disable=SC2119,SC2120 # functions whose arguments are given through eval
+. "${0%/*}/tap.sh"
 
 table metrics.tsv <<'T'
 quantity rung      direction metric factor tier role  note
