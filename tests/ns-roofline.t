@@ -7,8 +7,10 @@ memory_read_bytes_per_s=100e9
 gemm_f32_flop_per_s=1000e9
 gemm_f16_flop_per_s=NA
 gemm_bf16_flop_per_s=2000e9
+gemm_tf32_flop_per_s=1600e9
+gemm_fp8_flop_per_s=4000e9
 END
-for d in F32 F16 BF16; do echo "dtype=$d" >$d; done
+for d in F32 F16 BF16 TF32 F8_E4M3 F8_E5M2 F8_E8M0; do echo "dtype=$d" >$d; done
 table s <<'END'
 phase step rung read_bytes write_bytes bytes hit_ratio n_tokens n_missing n_total source
 prefill 0 l2 1 1 2 0.5 8 0 2 g
@@ -56,6 +58,11 @@ END
 ok 'stdin'              "$roof s >1 && $roof <s | cmp - 1 && $roof - <s | cmp - 1"
 # prefill under 2000 flop/ns: 500 are a quarter.
 is 'dtype: bf16'        0.25 "$roof -m BF16 s 2>err | awk 'NR == 2 { print \$9 }'"
+# Under 1600 and 4000.
+is 'dtype: tf32'        0.3125 "$roof -m TF32 s 2>err | awk 'NR == 2 { print \$9 }'"
+is 'dtype: fp8'         '0.125 0.125' "for d in F8_E4M3 F8_E5M2; do $roof -m \$d s | awk 'NR == 2 { print \$9 }'; done | xargs"
+ok 'dtype: fp8 is said to be no other' "$roof -m F8_E4M3 s 2>&1 >out | cmp -s - /dev/null"
+exits 0 'dtype: another f8' "$roof -m F8_E8M0 s" 'no GEMM ceiling for F8_E8M0: that of f32 is used'
 exits 0 'dtype: f32 stands in for f16' "$roof -m F16 s" 'c: no GEMM ceiling for F16: that of f32 is used'
 exits 0 'dtype: unknown' 'ns-roofline -b b -c c -r r s' 'no GEMM ceiling for an unknown dtype (no -m): that of f32'
 is 'an even number of repeats: the mean of the middle' 90 "grep -v '^2' b | ns-roofline -b - -c c -m F32 -r r s | awk 'NR == 2 { print \$4 }'"

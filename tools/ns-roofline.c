@@ -52,7 +52,7 @@ machine_read(struct machine *c, const char *ceilings, const char *model)
 	}
 	c->bytes_per_s = kv_num(&limits, "memory_read_bytes_per_s");
 	c->flop_per_s = gemm_ceiling(&limits, dtype, &used);
-	if (dtype == NULL || strcasecmp(dtype, used) != 0)
+	if (dtype == NULL || (strcmp(used, "f32") == 0 && strcasecmp(dtype, used) != 0))
 		warnx("%s: no GEMM ceiling for %s: that of %s is used", ceilings,
 		    dtype != NULL ? dtype : "an unknown dtype (no -m)", used);
 	kv_free(&limits);

@@ -78,7 +78,10 @@ struct measured {
 struct measured *measured_memory(const struct hierarchy *, size_t *n);
 void	measured_free(struct measured *, size_t n);
 
-/* ceilings.kv: the GEMM rate of that dtype, or else of f32; *used says which. */
+/*
+ * ceilings.kv: the GEMM rate of that dtype, of a checkpoint's or tf32 or fp8, or
+ * else of f32; *used says which.
+ */
 double	gemm_ceiling(const struct kv *, const char *dtype, const char **used);
 
 #endif

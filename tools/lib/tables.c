@@ -174,15 +174,18 @@ measured_free(struct measured *m, size_t n)
 double
 gemm_ceiling(const struct kv *ceilings, const char *dtype, const char **used)
 {
-	static const char *const names[] = { "bf16", "f16" };
+	static const struct {
+		const char *dtype, *gemm;
+	} names[] = { { "bf16", "bf16" }, { "f16", "f16" }, { "tf32", "tf32" },
+	    { "fp8", "fp8" }, { "f8_e4m3", "fp8" }, { "f8_e5m2", "fp8" } };
 	char key[32];
 
 	for (size_t i = 0; dtype != NULL && i < sizeof names / sizeof *names; i++) {
-		if (strcasecmp(dtype, names[i]) != 0)
+		if (strcasecmp(dtype, names[i].dtype) != 0)
 			continue;
-		snprintf(key, sizeof key, "gemm_%s_flop_per_s", names[i]);
+		snprintf(key, sizeof key, "gemm_%s_flop_per_s", names[i].gemm);
 		if (kv_get(ceilings, key) != NULL) {
-			*used = names[i];
+			*used = names[i].gemm;
 			return kv_num(ceilings, key);
 		}
 	}
