@@ -84,7 +84,7 @@ has platform=cpu platform_why=chip_GB10B_has_no_platform_yet
 ok 'a GPU of tomorrow' 'probe $gb10 next >f.kv'
 has platform=cpu platform_why=compute_capability_99.0_is_not_known gpu_chip=NA gpu_n_sms=NA
 ok 'no device' 'probe $gb10 none >f.kv'
-has platform=cpu platform_why=cuInit:_CUDA_ERROR_NO_DEVICE gpu=NA gpu_cc=NA gpu_cuda_version=13.0 n_gpus=NA
+has platform=cpu platform_why=cuInit:_CUDA_ERROR_NO_DEVICE gpu=NA gpu_cc=NA gpu_cuda_version=13.0 n_gpus=NA nvml_total_bytes=NA gpu_n_processes=NA gpu_ecc=NA
 ok 'a device that is not there' 'probe $gb10 gb -d 7 >f.kv'
 has gpu_why=no_device_7:_there_are_1
 ok 'an empty machine' 'mkdir empty && probe $dir/empty none >f.kv'

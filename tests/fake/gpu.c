@@ -60,6 +60,7 @@ int cuDeviceGetAttribute(int *v, int which, int d)
 struct memory { unsigned long long total, free, used; };
 enum { NOT_SUPPORTED = 3 };
 int nvmlInit_v2(void) { return 0; }
+int nvmlShutdown(void) { return 0; }
 const char *nvmlErrorString(int e) { return e == NOT_SUPPORTED ? "Not Supported" : "Unknown Error"; }
 int nvmlDeviceGetHandleByPciBusId_v2(const char *s, void **h) { static int dev; (void)s; *h = &dev; return 0; }
 int nvmlSystemGetDriverVersion(char *s, unsigned n) { snprintf(s, n, "580.95.05"); return 0; }

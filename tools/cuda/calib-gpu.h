@@ -49,7 +49,7 @@ void	gpu_launches(struct gpu *, struct launches *);
 /* calib-clocks.c: as NVML says, if it is there. */
 struct clocks {
 	uint64_t sm_hz, memory_hz;	/* 0: not known */
-	char	 throttle[160];		/* "none", a list, or empty: not known */
+	char	 throttle[256];		/* "none", a list, or empty: not known */
 };
 struct clocks gpu_clocks(void);
 

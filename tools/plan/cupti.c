@@ -4,60 +4,27 @@
  */
 #include <dlfcn.h>
 #include <err.h>
-#include <glob.h>
 
+#include "library.h"
 #include "plan.h"
-
-static void *
-load_newest(const char *pattern)
-{
-	void *lib = NULL;
-	glob_t g;
-
-	if (glob(pattern, 0, NULL, &g) != 0)
-		return NULL;
-	for (size_t i = g.gl_pathc; lib == NULL && i > 0; i--)
-		lib = dlopen(g.gl_pathv[i - 1], RTLD_NOW);
-	globfree(&g);
-	return lib;
-}
-
-static void *
-load(void)
-{
-	static const char *const names[] = { "libcupti.so.13", "libcupti.so" };
-	static const char *const places[] = {
-	    "/usr/local/cuda*/targets/*/lib/libcupti.so",
-	    "/usr/local/cuda*/lib*/libcupti.so",
-	    "/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so" };
-	void *lib = NULL;
-
-	for (size_t i = 0; lib == NULL && i < sizeof names / sizeof *names; i++)
-		lib = dlopen(names[i], RTLD_NOW);
-	for (size_t i = 0; lib == NULL && i < sizeof places / sizeof *places; i++)
-		lib = load_newest(places[i]);
-	return lib;
-}
 
 bool
 cupti_open(struct cupti *c, const char *path)
 {
-	void *lib = path != NULL ? dlopen(path, RTLD_NOW) : load();
+	const struct symbol all[] = {
+		{ &c->version, "cuptiGetVersion", NULL },
+		{ &c->chips, "cuptiProfilerHostGetSupportedChips", NULL },
+		{ &c->init, "cuptiProfilerHostInitialize", NULL },
+		{ &c->fini, "cuptiProfilerHostDeinitialize", NULL },
+		{ &c->add, "cuptiProfilerHostConfigAddMetrics", NULL },
+		{ &c->image_size, "cuptiProfilerHostGetConfigImageSize", NULL },
+		{ &c->image, "cuptiProfilerHostGetConfigImage", NULL },
+		{ &c->passes, "cuptiProfilerHostGetNumOfPasses", NULL },
+	};
+	void *lib = path != NULL ? dlopen(path, RTLD_NOW) :
+	    library_cupti("cuptiProfilerHostInitialize");
 
-	if (lib == NULL)
-		return false;
-	*(void **)&c->version = dlsym(lib, "cuptiGetVersion");
-	*(void **)&c->chips = dlsym(lib, "cuptiProfilerHostGetSupportedChips");
-	*(void **)&c->init = dlsym(lib, "cuptiProfilerHostInitialize");
-	*(void **)&c->fini = dlsym(lib, "cuptiProfilerHostDeinitialize");
-	*(void **)&c->add = dlsym(lib, "cuptiProfilerHostConfigAddMetrics");
-	*(void **)&c->image_size = dlsym(lib,
-	    "cuptiProfilerHostGetConfigImageSize");
-	*(void **)&c->image = dlsym(lib, "cuptiProfilerHostGetConfigImage");
-	*(void **)&c->passes = dlsym(lib, "cuptiProfilerHostGetNumOfPasses");
-	return c->version != NULL && c->chips != NULL && c->init != NULL &&
-	    c->fini != NULL && c->add != NULL && c->image_size != NULL &&
-	    c->image != NULL && c->passes != NULL;
+	return lib != NULL && library_find(lib, all, sizeof all / sizeof *all) == NULL;
 }		/* it stays: libcupti does not like to be unloaded */
 
 void

@@ -1,7 +1,5 @@
 /* chip.c: which chip this is, and which platform under configs/ describes it. */
-#include <dlfcn.h>
-#include <glob.h>
-
+#include "library.h"
 #include "probe.h"
 
 /* Where CUPTI cannot be asked.  One compute capability may be several chips. */
@@ -35,52 +33,21 @@ struct initialize {
 	void	*priv;
 };
 
-static void *
-load_newest(const char *pattern)
-{
-	void *lib = NULL;
-	glob_t g;
-
-	if (glob(pattern, 0, NULL, &g) != 0)
-		return NULL;
-	for (size_t i = g.gl_pathc; lib == NULL && i > 0; i--)
-		lib = dlopen(g.gl_pathv[i - 1], RTLD_NOW);
-	globfree(&g);
-	return lib;
-}
-
-static void *
-cupti(void)
-{
-	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12",
-	    "libcupti.so" };
-	static const char *const places[] = {
-	    "/usr/local/cuda*/targets/*/lib/libcupti.so",
-	    "/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so" };
-	void *lib = NULL;
-
-	for (size_t i = 0; lib == NULL && i < sizeof names / sizeof *names; i++)
-		lib = dlopen(names[i], RTLD_NOW);
-	for (size_t i = 0; lib == NULL && i < sizeof places / sizeof *places; i++)
-		lib = load_newest(places[i]);
-	return lib;
-}
-
 static bool
 ask_cupti(struct gpu *g, int device)
 {
 	struct initialize init = { .size = sizeof init };
 	struct chip_name p = { .size = sizeof p, .device = (size_t)device };
-	void *lib = cupti();
+	void *lib = library_cupti("cuptiDeviceGetChipName");
 	int (*start)(struct initialize *), (*get)(struct chip_name *);
+	const struct symbol all[] = { { &start, "cuptiProfilerInitialize", NULL },
+	    { &get, "cuptiDeviceGetChipName", NULL } };
 	bool ok = false;
 
 	if (lib == NULL)
 		return false;
-	*(void **)&start = dlsym(lib, "cuptiProfilerInitialize");
-	*(void **)&get = dlsym(lib, "cuptiDeviceGetChipName");
-	if (start != NULL && get != NULL && start(&init) == 0 && get(&p) == 0 &&
-	    p.name != NULL && *p.name != '\0') {
+	if (library_find(lib, all, sizeof all / sizeof *all) == NULL &&
+	    start(&init) == 0 && get(&p) == 0 && p.name != NULL && *p.name != '\0') {
 		snprintf(g->chip, sizeof g->chip, "%s", p.name);
 		ok = true;
 	}

@@ -3,6 +3,7 @@
 #define PROBE_H
 
 #include "host.h"
+#include "nvml.h"
 
 enum { UNKNOWN = -1 };		/* of the ints below: NA */
 
@@ -15,15 +16,7 @@ struct gpu {
 	int	 major, minor, n_sms, integrated, bus_bits;
 	int64_t	 l2_bytes, memory_bytes, shared_bytes;
 	int	 cuda_version;			/* 13000 */
-
-	/* From NVML. */
-	char	 nvml_why[160], driver[80];
-	int64_t	 total_bytes, used_bytes, free_bytes;
-	int64_t	 sm_hz, sm_max_hz, memory_hz;
-	int	 ecc, mig;
-	int	 busy_percent, n_processes;	/* of anyone */
-	bool	 has_throttle;
-	uint64_t throttle;			/* a bit a reason */
+	struct nvml nvml;
 };
 void	gpu_probe(struct gpu *, int device);
 void	gpu_print(struct out *, const struct gpu *);
