@@ -32,6 +32,8 @@ tools := \
 	ns-report \
 	ns-rollup \
 	ns-roofline \
+	ns-sampled \
+	ns-sets \
 	ns-synth \
 	ns-timeline \
 	ns-trace \

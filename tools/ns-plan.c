@@ -67,20 +67,6 @@ want(struct wanted *w, const char *name, bool must)
 	}
 }
 
-/* Is word among the words of list, joined by commas? */
-static bool
-listed(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *s = list; s != NULL; s = strchr(s, ',')) {
-		s += *s == ',' ? 1 : 0;
-		if (strncmp(s, word, n) == 0 && (s[n] == '\0' || s[n] == ','))
-			return true;
-	}
-	return false;
-}
-
 /* A pass must hold what memory's bytes are, and what shows them complete. */
 static void
 wanted_read(struct wanted *w, const struct choice *c)

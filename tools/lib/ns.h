@@ -111,6 +111,9 @@ bool	parse_int(const char *, int64_t *);
 bool	parse_count(const char *, uint64_t *);
 bool	parse_num(const char *, double *);
 
+/* Is word among the words of list, joined by commas? */
+bool	listed(const char *list, const char *word);
+
 /* Text that a terminal may be shown: control bytes become '?'. */
 char	*terminal_safe(char *);
 bool	is_terminal_safe(const char *);

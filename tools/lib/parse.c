@@ -74,3 +74,16 @@ is_terminal_safe(const char *s)
 			return false;
 	return true;
 }
+
+bool
+listed(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *s = list; s != NULL; s = strchr(s, ',')) {
+		s += *s == ',' ? 1 : 0;
+		if (strncmp(s, word, n) == 0 && (s[n] == '\0' || s[n] == ','))
+			return true;
+	}
+	return false;
+}
