@@ -99,6 +99,15 @@ work w <<'T'
 T
 is 'all, busy: those with work'          'all 0 10 0 1|'   'sums --all --busy -w w ten'
 
+# One sum a phase: what touching windows share is whole, and the phase's ends alone are edges.
+printf '%s\n' '0 150 p 0' '150 325 p 1' '325 400 q 0' | alone w
+is 'each step: 1 and half of 10, and so on' 'p 0 6 10 2|p 1 355 1010 3|q 0 750 1000 1|' 'sums -w w ten'
+is 'totals: 10 is whole'                 'p NA 361 1000 4|q NA 750 1000 1|' 'sums --totals -w w ten'
+is 'totals: the GPU alone is named'      '0 361|0 750|' "columns launch,value 'ns-integrate --totals -w w ten'"
+printf '%s\n' '0 100 p 0' '200 300 p 1' '400 600 q 0' | alone w
+is 'totals: with a gap between'          '101 0 NA|NA NA samples cover 100 of 200 ns|' 'why --totals -w w ten'
+exits 2 'totals of all' 'ns-integrate --totals --all ten' 'usage'
+
 # What is not there is no number.
 echo '100 300 p 0' | alone w
 samples bad <<'T'

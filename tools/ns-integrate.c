@@ -11,7 +11,7 @@
 
 #include "integrate/integrate.h"
 
-enum { OPT_MAP = 256, OPT_BUSY, OPT_ALL, OPT_NAMES };
+enum { OPT_MAP = 256, OPT_BUSY, OPT_ALL, OPT_TOTALS, OPT_NAMES };
 static const struct opt opts[] = {
 	{ 'w', "work", "FILE", "the windows: work of ns-phases, or phases.tsv" },
 	{ 'm', "metrics", "FILE", "a platform's samples.tsv: what each shown name counts" },
@@ -19,6 +19,7 @@ static const struct opt opts[] = {
 	{ 'd', "device", "N", "of this GPU alone, by nsys's number" },
 	{ OPT_BUSY, "busy", NULL, "only samples in which the GPU worked (needs work)" },
 	{ OPT_ALL, "all", NULL, "the whole table is one window, phase all" },
+	{ OPT_TOTALS, "totals", NULL, "one sum a phase, of all its windows" },
 	{ OPT_NAMES, "names", NULL, "print only what was sampled, and what counts" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -32,17 +33,15 @@ static const struct tool tool = {
 	.opts = opts,
 };
 
-/* Why a window has no sum of any metric, or NULL. */
+/* Why there is no sum of any metric, or NULL. */
 static char *
-why_none(const struct window *w, const struct place *p, int64_t usual, bool all)
+why_none(const struct place *p, int64_t usual)
 {
-	if (all)
-		return NULL;
-	if (p->covered == 0 && w->end > w->start)
+	if (p->covered == 0 && p->wanted > 0)
 		return xstrdup("not sampled");
-	if (p->covered < w->end - w->start)
+	if (p->covered < p->wanted)
 		return xasprintf("samples cover %" PRId64 " of %" PRId64 " ns",
-		    p->covered, w->end - w->start);
+		    p->covered, p->wanted);
 	if (p->longest > usual + usual / 2)
 		return xasprintf("samples are lost: %" PRId64 " ns without one, "
 		    "where %" PRId64 " are usual", p->longest, usual);
@@ -67,8 +66,9 @@ static void
 print_place(struct out *o, const struct sums *s, const struct window *w,
     struct gpu *g, const struct place *p, int64_t usual)
 {
-	char *launch = xasprintf("%" PRId64 ".%" PRIu64, g->number, w->nth);
-	char *none = why_none(w, p, usual, s->win->all);
+	char *launch = s->win->totals ? xasprintf("%" PRId64, g->number) :
+	    xasprintf("%" PRId64 ".%" PRIu64, g->number, w->nth);
+	char *none = s->win->all ? NULL : why_none(p, usual);
 
 	for (uint32_t i = 0; i < s->shown.n; i++) {
 		const struct metric *m = &s->metric[i];
@@ -78,7 +78,10 @@ print_place(struct out *o, const struct sums *s, const struct window *w,
 		if (m->name != NULL) {
 			out_text(o, "nsys");
 			out_text(o, w->phase);
-			out_int(o, w->step);
+			if (s->win->totals)
+				out_na(o);
+			else
+				out_int(o, w->step);
 			out_text(o, launch);
 			out_na(o);
 			out_text(o, m->name);
@@ -116,10 +119,10 @@ print_sums(struct sums *s)
 	out_open(&o, NULL);
 	out_head(&o, "source phase step launch kernel metric value unit why "
 	    "edge_value n_samples");
-	for (size_t w = 0; w < s->win->n; w++)
+	for (size_t k = 0; k < s->win->n_sums; k++)
 		for (size_t i = 0; i < s->n_gpu; i++)
-			print_place(&o, s, &s->win->w[w], &s->gpu[i],
-			    &s->gpu[i].place[w], usual[i]);
+			print_place(&o, s, &s->win->w[s->win->first[k]],
+			    &s->gpu[i], &s->gpu[i].place[k], usual[i]);
 	out_close(&o);
 	free(usual);
 }
@@ -179,10 +182,11 @@ main(int argc, char *argv[])
 			break;
 		case OPT_BUSY: sums.busy = true; break;
 		case OPT_ALL: windows_all(&win); break;
+		case OPT_TOTALS: win.totals = true; break;
 		case OPT_NAMES: names_only = true; break;
 		default: tool_usage(&tool);
 		}
-	if (argc - optind > 1 || win.n > 1 ||
+	if (argc - optind > 1 || win.n > 1 || (win.all && win.totals) ||
 	    (work == NULL && !win.all && !names_only))
 		tool_usage(&tool);
 	path = argv[optind] != NULL && strcmp(argv[optind], "-") != 0 ?

@@ -9,6 +9,7 @@ struct window {
 	char	*phase;
 	int64_t	 step, start, end;
 	uint64_t nth;		/* of the windows of this phase and step, from 0 */
+	size_t	 sum;		/* which sum it is part of */
 };
 struct interval {
 	int64_t	 start, end, before;	/* before: busy time up to its start */
@@ -16,10 +17,12 @@ struct interval {
 struct windows {
 	struct window *w;	/* by start, the longer first */
 	size_t	 n, cap;
+	size_t	*first, n_sums;	/* the first window of each sum, by time */
 	struct interval *busy;	/* disjoint, ascending */
 	size_t	 n_busy, busy_cap;
 	bool	 worked;	/* the work was there, so busy time is known */
 	bool	 all;		/* one window, of whatever there is */
+	bool	 totals;	/* one sum for all windows of a phase */
 };
 void	windows_read(struct windows *, const char *path);	/* work, or windows alone */
 void	windows_all(struct windows *);
@@ -48,9 +51,9 @@ struct cell {			/* a metric of a GPU in a window */
 	double	 value, edge;
 	uint64_t n, n_overflow, n_absent;
 };
-struct place {			/* a GPU in a window */
+struct place {			/* a GPU in the windows of one sum */
 	uint64_t n;		/* times at which it was sampled */
-	int64_t	 covered, longest;
+	int64_t	 wanted, covered, longest;
 	struct cell *cell;	/* by metric */
 	size_t	 cap;
 };
@@ -58,8 +61,8 @@ enum { PERIODS = 1 << 14 };
 struct gpu {
 	int64_t	 number;
 	int64_t	 time, period;	/* of the samples in hand */
-	struct place *place;	/* by window */
-	struct share *share;	/* of the windows that the time in hand meets */
+	struct place *place;	/* by sum */
+	struct share *share;	/* of the sums whose windows the time in hand meets */
 	size_t	 n_share, share_cap;
 	int64_t	*periods;	/* the first ones */
 	size_t	 n_periods, periods_cap;

@@ -12,7 +12,7 @@
 #include "integrate.h"
 
 struct share {
-	size_t	 w;
+	size_t	 sum;
 	double	 of;		/* in (0, 1] */
 };
 struct columns {
@@ -27,7 +27,12 @@ gpu_of(struct sums *s, int64_t number)
 			return &s->gpu[i];
 	s->gpu = xgrow(s->gpu, &s->gpu_cap, s->n_gpu + 1, sizeof *s->gpu);
 	s->gpu[s->n_gpu] = (struct gpu){ .number = number, .time = INT64_MIN,
-	    .place = xalloc(s->win->n, sizeof(struct place)) };
+	    .place = xalloc(s->win->n_sums, sizeof(struct place)) };
+	for (size_t i = 0; !s->win->all && i < s->win->n; i++) {
+		const struct window *w = &s->win->w[i];
+
+		s->gpu[s->n_gpu].place[w->sum].wanted += w->end - w->start;
+	}
 	return &s->gpu[s->n_gpu++];
 }
 
@@ -61,7 +66,25 @@ share_of(const struct sums *s, int64_t from, int64_t to, int64_t time, int64_t u
 	return s->busy ? 0 : (double)(to - from) / (double)(until - time);
 }
 
-/* A new time at which a GPU was sampled: which windows have which share of it. */
+/* Of windows that touch, one sum may have a share in each. */
+static void
+add_share(struct gpu *g, size_t sum, double of)
+{
+	size_t i = 0;
+
+	while (i < g->n_share && g->share[i].sum != sum)
+		i++;
+	if (i == g->n_share) {
+		g->share = xgrow(g->share, &g->share_cap, g->n_share + 1,
+		    sizeof *g->share);
+		g->share[g->n_share++] = (struct share){ .sum = sum };
+		g->place[sum].n++;
+	}
+	of += g->share[i].of;
+	g->share[i].of = of > 1 - 1e-9 ? 1 : of;
+}
+
+/* A new time at which a GPU was sampled: which sums have which share of it. */
 static void
 begin_period(struct sums *s, struct gpu *g, int64_t time, int64_t period)
 {
@@ -80,19 +103,15 @@ begin_period(struct sums *s, struct gpu *g, int64_t time, int64_t period)
 		const struct window *w = &s->win->w[s->open[i]];
 		int64_t from = time > w->start ? time : w->start;
 		int64_t to = until < w->end ? until : w->end;
-		struct place *p = &g->place[s->open[i]];
+		struct place *p = &g->place[w->sum];
 		double of = share_of(s, from, to, time, until);
 
 		if (to > from) {
 			p->covered += to - from;
 			p->longest = period > p->longest ? period : p->longest;
 		}
-		if (of <= 0)
-			continue;
-		p->n++;
-		g->share = xgrow(g->share, &g->share_cap, g->n_share + 1,
-		    sizeof *g->share);
-		g->share[g->n_share++] = (struct share){ s->open[i], of };
+		if (of > 0)
+			add_share(g, w->sum, of);
 	}
 }
 
@@ -135,7 +154,7 @@ static void
 add_sample(struct gpu *g, uint32_t metric, double value, bool overflow)
 {
 	for (size_t i = 0; i < g->n_share; i++) {
-		struct place *p = &g->place[g->share[i].w];
+		struct place *p = &g->place[g->share[i].sum];
 		struct cell *c = cell_of(p, metric);
 
 		c->n++;
@@ -225,8 +244,8 @@ void
 sums_free(struct sums *s)
 {
 	for (size_t i = 0; i < s->n_gpu; i++) {
-		for (size_t w = 0; w < s->win->n; w++)
-			free(s->gpu[i].place[w].cell);
+		for (size_t k = 0; k < s->win->n_sums; k++)
+			free(s->gpu[i].place[k].cell);
 		free(s->gpu[i].place);
 		free(s->gpu[i].share);
 		free(s->gpu[i].periods);

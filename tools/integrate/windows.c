@@ -97,6 +97,25 @@ number(struct windows *win)
 	qsort(w, win->n, sizeof *w, by_time);
 }
 
+/* Each window is a sum of its own, or part of its phase's. */
+static void
+assign_sums(struct windows *win)
+{
+	free(win->first);
+	win->first = xalloc(win->n, sizeof *win->first);
+	win->n_sums = 0;
+	for (size_t i = 0; i < win->n; i++) {
+		size_t k = win->totals ? 0 : win->n_sums;
+
+		while (k < win->n_sums && strcmp(win->w[win->first[k]].phase,
+		    win->w[i].phase) != 0)
+			k++;
+		if (k == win->n_sums)
+			win->first[win->n_sums++] = i;
+		win->w[i].sum = k;
+	}
+}
+
 void
 windows_read(struct windows *win, const char *path)
 {
@@ -129,6 +148,8 @@ windows_read(struct windows *win, const char *path)
 	tsv_close(&t);
 	unite(win);
 	number(win);
+	if (!win->all)
+		assign_sums(win);
 }
 
 void
@@ -138,6 +159,7 @@ windows_all(struct windows *win)
 	win->w = xgrow(win->w, &win->cap, 1, sizeof *win->w);
 	win->w[win->n++] = (struct window){ .phase = xstrdup("all"),
 	    .start = INT64_MIN, .end = INT64_MAX };
+	assign_sums(win);
 }
 
 /* Busy time up to t. */
@@ -173,5 +195,6 @@ windows_free(struct windows *win)
 	for (size_t i = 0; i < win->n; i++)
 		free(win->w[i].phase);
 	free(win->w);
+	free(win->first);
 	free(win->busy);
 }
