@@ -50,9 +50,14 @@ $R/terms.tsv:
 	$(call rollup,--terms)
 endif
 
+# Sampled in runs of their own (mk/tier0.mk), or in that of the timeline.
 ifneq ($(call gives_,sampled),)
+ifneq ($(value sets),)
+tables += $R/sampling.tsv
+else
 $R/sampled.tsv: $R/samples.tsv $R/phased.tsv $(registry_sampled) $R/platform.kv build/ns-integrate
 	build/ns-integrate --busy $(whole) -w $R/phased.tsv -m $(registry_sampled) $< $(into)
+endif
 endif
 
 # What was asked is what the baseline recorded, whatever the configs say now.
@@ -150,5 +155,7 @@ $R/compact.json: $(tables) build/ns-report
 
 # What a run can make again without capturing.
 analysed := $(sort $(filter-out $(captures),$(tables) $(drawn) $(addprefix $R/,checks.tsv stages.tsv manifest.kv \
-	gate.counters.tsv gate.hierarchy.tsv gate.terms.tsv counters.tsv launches.tsv sampled.tsv sampled.kv phased.tsv windows trace.json compact.json \
+	gate.counters.tsv gate.hierarchy.tsv gate.terms.tsv counters.tsv launches.tsv sampled.tsv sampled.kv sampling.tsv phased.tsv windows \
+	work.tsv ranges.tsv api.tsv samples.tsv diagnostics.tsv meta.kv $(foreach s,$(value sets),$(addprefix sampled-$s.,tsv totals.tsv work.tsv ranges.tsv phased.tsv)) \
+	trace.json compact.json \
 	report.md report.md.args report.html report.json)))

@@ -1,0 +1,155 @@
+#!/bin/sh
+# nsys.sh [-s SET -m SAMPLES -c CHIP -f HZ] FILE COMMAND...: COMMAND watched by
+# Nsight Systems between cudaProfilerStart and Stop: FILE is the SQLite export,
+# FILE less .sqlite its report, FILE.log (FILE.failed.log) what was said.
+# With -s the counters of that set of samples.tsv are sampled meanwhile, faster
+# and faster until none overflows; FILE.rate says how fast.  nsys ends with 0
+# whatever it could not do, so all of it is looked at before it lands.
+#
+#	NSYS=PROGRAM  NSYS_SETS=DIR  nsys, and its GpuMetrics folder, if not found
+set -eu
+
+say() { echo "nsys.sh: $*" >&2; }
+die() { say "$*"; exit 2; }
+
+set='' samples='' chip='' hz=''
+while getopts s:m:c:f: o; do
+	case $o in
+	s) set=$OPTARG ;;
+	m) samples=$OPTARG ;;
+	c) chip=$OPTARG ;;
+	f) hz=$OPTARG ;;
+	*) die 'usage: nsys.sh [-s SET -m SAMPLES -c CHIP -f HZ] FILE COMMAND...' ;;
+	esac
+done
+shift $((OPTIND - 1))
+file=$1
+shift
+top=${file%.sqlite}
+dir=$top.tmp
+build=${BUILD:-build}
+nsys=$(command -v "${NSYS:-nsys}") ||
+	die "${NSYS:-nsys}: not found: install Nsight Systems, or say where it is: NSYS=/path/to/nsys"
+
+# The folder of the metric sets that came with this nsys.
+sets_folder() {
+	[ -z "${NSYS_SETS:-}" ] || { echo "$NSYS_SETS"; return; }
+	real=$(readlink -f "$nsys")
+	found=''
+	for d in "${real%/*}/GpuMetrics" "${real%/*}"/../target-linux-*/GpuMetrics \
+	    "${real%/*}"/../host/target-linux-*/GpuMetrics \
+	    /opt/nvidia/nsight-systems*/*/target-linux-*/GpuMetrics; do
+		[ -d "$d" ] || continue
+		found=$d
+		case $d in /opt/*) ;; *) break ;; esac	# of those, the newest
+	done
+	[ -n "$found" ] || die "no folder GpuMetrics near $real: NSYS_SETS=DIR says where it is"
+	echo "$found"
+}
+
+# A capture holds the environment that it was made in: pass on what is needed.
+narrow() {
+	for v in $(env | sed -n 's/^\(CUDA_[A-Z0-9_]*\|NVIDIA_[A-Z0-9_]*\|NCCL_[A-Z0-9_]*\|OMP_[A-Z0-9_]*\|NS_[A-Z0-9_]*\)=.*/\1/p') \
+	    HOME LD_LIBRARY_PATH PATH TMPDIR; do
+		eval "x=\${$v-}"
+		[ -z "$x" ] || set -- "$v=$x" "$@"
+	done
+	exec env -i LC_ALL=C "$@"
+}
+
+# The end of the log, less its bars of progress.
+last_words() { tr '\r' '\n' <"$dir/log" | grep -v '%' | tail -n 5 >&2; }
+
+# Why nsys left nothing.
+why_none() {
+	last_words
+	if grep -qi 'privilege\|permission' "$dir/log"; then
+		die 'the GPU counters are for administrators only: ./setup/allow-counters.sh says how to open them'
+	elif grep -qi 'none of the installed gpus' "$dir/log"; then
+		die 'nsys cannot sample this GPU: nsys profile --gpu-metrics-devices=help'
+	elif [ -e "$dir/x.qdstrm" ]; then
+		die 'nsys recorded, but could not import what it recorded: it needs libdw.so.1 (apt install libdw1, or ./setup/install.sh)'
+	elif [ "$1" -ne 0 ]; then
+		die "nsys, or what it watched, ended with status $1"
+	else
+		die 'nsys left no report: does the program call cudaProfilerStart (ns-worker --profile)?'
+	fi
+}
+
+# record OPTIONS OF NSYS -- COMMAND: leaves x.nsys-rep and x.sqlite.
+record() {
+	rm -rf "$dir" && mkdir -p "$dir"
+	rc=0
+	narrow "$nsys" profile -o "$dir/x" --force-overwrite=true --trace=cuda,nvtx \
+		--sample=none --cpuctxsw=none --cuda-graph-trace=node \
+		--capture-range=cudaProfilerApi --capture-range-end=stop "$@" >"$dir/log" 2>&1 &
+	pid=$!
+	trap 'kill $pid; wait $pid || :; exit 143' TERM INT
+	wait $pid || rc=$?
+	trap - TERM INT
+	{ [ $rc -eq 0 ] && [ -e "$dir/x.nsys-rep" ]; } || why_none $rc
+	"$nsys" export --type=sqlite --lazy=true --force-overwrite=true -o "$dir/x.sqlite" \
+		"$dir/x.nsys-rep" >>"$dir/log" 2>&1 || rc=$?
+	{ [ $rc -eq 0 ] && [ -e "$dir/x.sqlite" ]; } || { last_words; die 'nsys could not export its own report'; }
+}
+
+# Are the phases there, and all that the set asks for?  1: sample faster.
+judge() {
+	for t in diagnostics work ranges; do
+		"$build/nsys2tsv" $t "$dir/x.sqlite" >"$dir/$t" 2>"$dir/said" || { cat "$dir/said" >&2; return 2; }
+	done
+	"$build/ns-phases" -r "$dir/ranges" "$dir/work" >"$dir/phased" 2>"$dir/said" || { cat "$dir/said" >&2; return 2; }
+	[ -n "$set" ] || return 0
+	"$build/nsys2tsv" samples "$dir/x.sqlite" 2>"$dir/said" >"$dir/samples" || { cat "$dir/said" >&2; return 2; }
+	"$build/ns-integrate" --busy -w "$dir/phased" -m "$samples" "$dir/samples" >"$dir/sampled" || return 2
+	"$build/ns-sets" -m "$samples" --set "$set" --check "$dir/sampled" --diagnostics "$dir/diagnostics"
+}
+
+land() {
+	mv "$dir/log" "$file.log"
+	rm -f "$file.failed.log"
+	mv "$dir/x.nsys-rep" "$top.nsys-rep"
+	mv "$dir/x.sqlite" "$file"
+}
+
+# Of what failed only the log stays.
+end() {
+	[ ! -s "$dir/log" ] || mv "$dir/log" "$file.failed.log"
+	rm -rf "$dir" "$sets"
+}
+sets=$top.sets
+mkdir -p "$sets"
+trap end EXIT
+
+if [ -z "$set" ]; then
+	record "$@"
+	judge || die 'nothing of this capture is kept'
+	land
+	exit
+fi
+
+rc=0
+"$build/ns-plan" -m "$samples" --sampling --set "$set" --tier 0 --chip "$chip" --one-pass >/dev/null || rc=$?
+[ $rc -ne 1 ] || die "set $set of $samples does not fit one pass, and nothing but one pass can be sampled"
+[ $rc -eq 0 ] || say "whether set $set fits one pass is not known: nsys will say"
+folder=$(sets_folder)
+alias=nsbench-$set
+"$build/ns-sets" -m "$samples" --set "$set" --chip "$chip" --stock "$folder" --alias "$alias" >"$sets/$alias.config"
+
+for rate in "$hz" 20000 50000 100000 200000; do
+	[ "$rate" -ge "$hz" ] || continue
+	record --gpu-metrics-devices=cuda-visible --gpu-metrics-frequency="$rate" \
+		--gpu-metrics-set=file:"$(readlink -f "$sets/$alias.config")" "$@"
+	rc=0
+	judge || rc=$?
+	[ $rc -eq 1 ] || break
+	hz=$((rate + 1))
+	[ "$rate" -eq 200000 ] || say "set $set again, faster than $rate times a second"
+done
+case $rc in
+0) ;;
+1) say "set $set: counters overflow at $rate samples a second, and nsys can do no more: what they counted there stays NA" ;;
+*) die "nothing of this capture is kept" ;;
+esac
+echo "sampled_hz=$rate" >"$file.rate"
+land
