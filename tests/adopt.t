@@ -32,7 +32,7 @@ id=$(sqlite3 s.sqlite "SELECT metricId FROM TARGET_INFO_GPU_METRICS WHERE metric
 for s in '0, 1' '500, 10' '1000, 100' '1500, 1000' '2000, 10000' '2500, 100000'; do
 	sqlite3 s.sqlite "INSERT INTO GPU_METRICS VALUES (0, ${s%,*}, $type, $id, ${s#*, })"
 done
-memory() { awk -F'\t' '$3 == "memory" { printf "%s%s %s %s", s, $1, $4, $15; s = ", " }' "$R.s/hierarchy.tsv"; }
+memory() { awk -F'\t' '$3 == "memory" { printf "%s%s %s %s", s, $1, $4, $NF; s = ", " }' "$R.s/hierarchy.tsv"; }
 ok 'sampled counters to a report'  'timeout 60 make -f mk/run.mk MODEL=someone TAG=s TIMELINE=s.sqlite </dev/null && [ -s $R.s/report.md ]'
 is 'whose chip the capture names'  'sampled_platform=gh100 sampled_platform_why=gpu_0_chip:GH100 sampled_metrics=dram__bytes_read.sum' 'cat $R.s/sampled.kv | tr "\n" " " | sed "s/ \$//"'
 is 'bytes of each phase'           'prefill 100 nsys, decode 10000 nsys' memory
