@@ -1,4 +1,4 @@
-# docs/02-metric-reference.md out of configs/platforms/*/{metrics,samples,plan}.tsv.
+# docs/02-metric-reference.md out of configs/platforms/*/{metrics,samples,detail,plan}.tsv.
 # A row that several platforms have alike stands once.
 
 BEGIN {
@@ -40,6 +40,14 @@ file == "plan.tsv" {
 	next
 }
 
+file == "detail.tsv" {
+	key = $at["item"] " | `" $at["metric"] "` | " $at["factor"] " | " $at["note"] " | "
+	if (!(key in told))
+		fact[++n_facts] = key
+	told[key] = told[key] (key in told && told[key] != "" ? " " : "") platform
+	next
+}
+
 {
 	key = ""
 	sampled = file == "samples.tsv"
@@ -75,6 +83,12 @@ END {
 	print "\n## Sampled while the program runs\n"
 	print "Each set fits one pass of its chip, so that nothing is repeated."
 	tables(1)
+	print "\n## Told of a single launch\n"
+	print "What ns-detail says beside bytes and hits. Of a stall the note says what a warp then waits for. `launch__*` come with ncu's sections.\n"
+	print "| item | metric | factor | note | platforms |"
+	print "|---|---|---|---|---|"
+	for (i = 1; i <= n_facts; i++)
+		print "| " fact[i] told[fact[i]] " |"
 	print "\n## Passes\n"
 	print "As recorded in plan.tsv. All metrics of tier 1; the first pass holds memory's bytes, the sentinels and the time.\n"
 	print "| chip | platform | metrics | in the first pass | passes |"

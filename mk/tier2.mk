@@ -2,8 +2,8 @@
 # alone, replayed by Nsight Compute until all of its counters are known.
 #
 # Before the include: R, platform, tiers, watched_args (names of the values that a
-# capture depends on), worker_watched (the command), chip_ncu, and $R/timeline.sqlite
-# as tier0.mk makes it.  After it: tier2_captures and tier2_gives.  tier2_guard runs
+# capture depends on), worker_watched (the command) and chip_ncu, as for tier0.mk, which
+# makes $R/timeline.sqlite.  After it: tier2_captures and tier2_gives.  tier2_guard runs
 # before a capture; watched_sum and watched_after may name other prerequisites.
 #
 #	NCU_SET=full	the sections of ncu that are recorded besides the registry's counters
@@ -22,6 +22,8 @@ tier2_gives    := $(if $(tier2_csv),detail)
 
 ifneq ($(tier2_csv),)
 ifneq ($(capturing),)
+$(if $(or $(filter 0,$(tiers)),$(wildcard $R/timeline.sqlite)),,$(error TIERS=$(tiers): tier 2 takes its kernels from \
+	the timeline, which tier 0 makes: TIERS=0,2))
 chosen_args := $(watched_args) profile_top_kernels
 tier2_set   := $(NCU_SET)
 tier2_args  := $(chosen_args) tier2_set tier2_metrics
@@ -36,10 +38,12 @@ tier2_ncu = $(or $(filter-out NA,$(value chip_ncu)),ncu) --target-processes all 
 	--replay-mode kernel --graph-profiling node --csv --page raw --print-units base --print-fp --log-file $@.tmp \
 	--set $(tier2_set) --metrics $(tier2_metrics)
 
-$R/chosen.tsv: $(watched_sum) $(call recall,$R/chosen.tsv,$(chosen_args)) | $R/timeline.sqlite $R/ranges.tsv \
+$R/chosen.tsv: $(watched_sum) $(call recall,$R/chosen.tsv,$(chosen_args)) | $R/timeline.sqlite \
 		build/nsys2tsv build/ns-phases build/ns-choose
-	build/nsys2tsv --name mangled work $R/timeline.sqlite | build/ns-phases -r $R/ranges.tsv | \
+	build/nsys2tsv ranges $R/timeline.sqlite >$@.ranges
+	build/nsys2tsv --name mangled work $R/timeline.sqlite | build/ns-phases -r $@.ranges | \
 		build/ns-choose -k $(profile_top_kernels) $(into)
+	rm $@.ranges
 	$(call record,$(chosen_args))
 
 # ncu says in its table why there is none; names reach it unread by any shell.

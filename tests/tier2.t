@@ -15,7 +15,7 @@ xz -dc "$h/phased.tsv.xz" >r/timeline.sqlite
 printf '#!/bin/sh\ncat r/timeline.sqlite\n' >build/nsys2tsv
 printf '#!/bin/sh\ncat\n' >build/ns-phases
 chmod +x build/nsys2tsv build/ns-phases
-: >r/ranges.tsv; echo 1 >worker.sum
+echo 1 >worker.sum
 printf '%s\n' memory_read_bytes_per_s=4.31e12 >r/ceilings.kv
 
 cat >Makefile <<'X'
@@ -57,7 +57,7 @@ is 'the largest of decode'    'waits for data from memory: 48 % of stalls are lo
 	'grep "^decode" r/detail.tsv | sed -n "1s/.*\t//p"'
 is 'wall time of each'        'kernels-decode kernels-prefill' 'cat r/*.stage | cut -f 1 | sort | paste -sd " "'
 ok 'what it was made with'    'grep -qx profile_top_kernels=20 r/kernels-decode.csv.args && grep -qx tier2_set=full r/kernels-decode.csv.args'
-is 'nothing is left beside'   '' 'ls r | grep -E "ask|counters|tmp"'
+is 'nothing is left beside'   '' 'ls r | grep -E "ask|counters|ranges|tmp"'
 
 # ---- what ncu was asked
 said() { grep -A1 -x -e "$1" ncu-calls | grep -vx -e "$1" -e --; }
@@ -77,6 +77,7 @@ ok 'fewer kernels: again'     'run profile_top_kernels=3 >out 2>&1; [ "$(asked)"
 ok 'another worker: again'    ': >ncu-calls; sleep 0.01; echo 2 >worker.sum; run >out 2>&1; [ "$(asked)" = 2 ]'
 ok 'another set of sections'  ': >ncu-calls; cp recorded/ncu/kernel-full-decode.csv recorded/ncu/kernel-detailed-decode.csv; run NCU_SET=detailed r/kernels-decode.csv >out 2>&1; [ "$(asked)" = 1 ]'
 ok 'no decode, no capture of it' 'run -n workload_generate_tokens=0 >out 2>&1; ! grep -q "p decode" out'
+exits 2 'tier 2 without a timeline' 'run R=elsewhere' 'tier 2 takes its kernels from the timeline'
 ok 'without tier 2: nothing'  'run -n tiers="0 1" >out 2>&1; ! grep -q "ns-choose\|ns-detail" out'
 
 # ---- failures: the old capture stays, and the reason is told
