@@ -68,8 +68,21 @@ range_args    := $(watched_args) tier1 range_metrics counted_steps
 launch_args   := $(watched_args) memory_metrics
 
 tier1_captures := $(addprefix $R/,plan.tsv phases.csv launches.csv)
-captures := $(addprefix $R/,probe.kv model.kv tensors.tsv gate.csv gate.expected.tsv) $(speed) $(if $(call tier,1),$(tier1_captures))
-gives    := gate model baseline ceilings footprint $(if $(call tier,1),counters launches)
+
+worker_watched = $(worker) -g $(workload_generate_tokens) -w 1 -r 1 --profile
+watched_sum   := build/ns-worker.sum
+watched_after := $(checkpoint_there) $R/gate.tsv $R/baseline.tsv
+# Bytes of device memory that the worker was seen to take.
+taken = $$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i } NR > 1 && $$at["source"] == "allocator" && \
+	$$at["used_bytes"] > n { n = $$at["used_bytes"] } END { printf "%.0f", n }' $R/footprint.tsv)
+guard = $(if $(GUARD),build/ns-probe | $(GUARD) $1 >/dev/null || { echo "GUARD= captures all the same" >&2; exit 2; },:)
+tier0_guard = $(call guard,--need $(taken))
+tier2_guard = $(call guard,--need $(taken) --save $(taken))
+include mk/tier0.mk mk/tier2.mk
+
+captures := $(addprefix $R/,probe.kv model.kv tensors.tsv gate.csv gate.expected.tsv) $(speed) $(tier0_captures) \
+	$(if $(call tier,1),$(tier1_captures)) $(tier2_captures)
+gives    := gate model baseline ceilings footprint $(tier0_gives) $(if $(call tier,1),counters launches) $(tier2_gives)
 
 ifneq ($(capturing),)
 # Caches as the program left them, clocks as they are: what runs is what is counted.
@@ -78,11 +91,6 @@ ncu = $(or $(filter-out NA,$(chip_ncu)),ncu) --target-processes all --clock-cont
 	--csv --page raw --print-units base --print-fp --log-file $@.tmp --nvtx $(patsubst %,--nvtx-include nsbench@%/,$1)
 or_why = || { build/ncu2tsv $@.tmp >/dev/null; exit 2; }
 whole_table = build/ncu2tsv --ranges $(call list,$1) --metrics $2 $@.tmp >/dev/null
-worker_watched = $(worker) -g $(workload_generate_tokens) -w 1 -r 1 --profile
-# Bytes of device memory that the worker was seen to take.
-taken = $$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i } NR > 1 && $$at["source"] == "allocator" && \
-	$$at["used_bytes"] > n { n = $$at["used_bytes"] } END { printf "%.0f", n }' $R/footprint.tsv)
-guard = $(if $(GUARD),build/ns-probe | $(GUARD) $1 >/dev/null || { echo "GUARD= captures all the same" >&2; exit 2; },:)
 
 # The program runs once a pass, so that nothing is saved and restored, and says each
 # time what it moves.
@@ -99,7 +107,7 @@ $R/gate.csv: build/ns-calib.sum $(call recall,$R/gate.csv,gate_metrics) | $R/mod
 $R/plan.tsv: $(registry) build/ns-plan | $R/gate.tsv
 	build/ns-plan -m $< --tier 1 --chip $(chip_name) --recorded configs/platforms/$(platform)/plan.tsv $(into)
 
-$R/phases.csv: build/ns-worker.sum $(call recall,$R/phases.csv,$(range_args)) | $(checkpoint_there) $R/gate.tsv $R/baseline.tsv
+$R/phases.csv: $(watched_sum) $(call recall,$R/phases.csv,$(range_args)) | $(watched_after)
 	$(call guard,--need $(taken) $(if $(filter kernel,$(tier1)),--save $(taken)))
 	rm -f $@.tmp
 	$(call stage,phases) $(call ncu,$(ranges)) --replay-mode $(if $(filter kernel,$(tier1)),kernel,app-range) \
@@ -109,7 +117,7 @@ $R/phases.csv: build/ns-worker.sum $(call recall,$R/phases.csv,$(range_args)) | 
 	$(call record,$(range_args))
 
 # Each launch by itself, in one pass, so that nothing is saved either.
-$R/launches.csv: build/ns-worker.sum $(call recall,$R/launches.csv,$(launch_args)) | $(checkpoint_there) $R/gate.tsv $R/baseline.tsv
+$R/launches.csv: $(watched_sum) $(call recall,$R/launches.csv,$(launch_args)) | $(watched_after)
 	$(call guard,--need $(taken))
 	rm -f $@.tmp
 	$(call stage,launches) $(call ncu,$(ranges)) --metrics $(memory_metrics) $(worker_watched) >/dev/null $(or_why)

@@ -3,13 +3,15 @@
 #
 # Before the include: R, platform, tiers, watched_args (names of the values that a
 # capture depends on), worker_watched (the command).  After it: tier0_captures and
-# tier0_gives.  watched_sum and watched_after may name other prerequisites.
+# tier0_gives.  tier0_guard runs before a capture; watched_sum and watched_after may
+# name other prerequisites.
 #
 #	NSYS=PROGRAM	this nsys and no other	NSYS_SETS=DIR	its metric sets
 
 NSYS      :=
 NSYS_SETS :=
 nsys      = $(or $(NSYS),$(filter-out NA,$(value chip_nsys)),nsys)
+tier0_guard   ?=
 watched_sum   ?= build/ns-worker.sum
 watched_after ?= $(checkpoint_there) $R/gate.tsv
 
@@ -34,11 +36,13 @@ capture_tools := build/nsys2tsv build/ns-phases build/ns-integrate build/ns-plan
 nsys_sh = $(call stage,$1) env NSYS=$(nsys) NSYS_SETS=$(NSYS_SETS) mk/nsys.sh $2 $@ $(worker_watched)
 
 $R/timeline.sqlite: $(watched_sum) $(call recall,$R/timeline.sqlite,$(watched_args)) | $(watched_after) $(capture_tools)
+	$(tier0_guard)
 	$(call nsys_sh,timeline,)
 	$(call record,$(watched_args))
 
 define capture_set
 $R/sampled-$1.sqlite: $(watched_sum) $(call recall,$R/sampled-$1.sqlite,$(call sampled_args,$1)) | $(watched_after) $(capture_tools)
+	$$(tier0_guard)
 	$$(call nsys_sh,sampled-$1,-s $1 -m $(samples_registry) -c $$(chip_name) -f $(profile_sampling_hz))
 	$$(call record,$(call sampled_args,$1))
 	@cat $$@.rate >>$$@.args
