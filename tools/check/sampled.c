@@ -1,0 +1,202 @@
+/* sampled.c: what nsys sampled against what ncu counted, and set against set. */
+#include <math.h>
+
+#include "check.h"
+
+/* The value terms of one source, phase, quantity, rung and direction. */
+struct amount {
+	char	*source, *phase, *quantity, *rung, *direction;
+	double	 value;
+	size_t	 n;
+};
+struct amounts {
+	size_t	 n, cap;
+	struct amount *v;
+};
+
+static bool
+amount_is(const struct amount *a, const char *source, const struct term *m)
+{
+	return strcmp(a->source, source) == 0 && strcmp(a->phase, m->phase) == 0 &&
+	    strcmp(a->quantity, m->quantity) == 0 && strcmp(a->rung, m->rung) == 0 &&
+	    strcmp(a->direction, m->direction) == 0;
+}
+
+static void
+amounts_add(struct amounts *s, const struct term *m)
+{
+	size_t i = 0;
+
+	while (i < s->n && !amount_is(&s->v[i], m->source, m))
+		i++;
+	if (i == s->n) {
+		s->v = xgrow(s->v, &s->cap, ++s->n, sizeof *s->v);
+		s->v[i] = (struct amount){ xstrdup(m->source), xstrdup(m->phase),
+		    xstrdup(m->quantity), xstrdup(m->rung), xstrdup(m->direction), 0, 0 };
+	}
+	s->v[i].value += m->value;
+	s->v[i].n++;
+}
+
+static struct amounts
+amounts_read(const struct run *r)
+{
+	struct amounts s = { 0 };
+	struct terms t;
+	struct term m;
+
+	terms_open(r, &t, "terms.tsv");
+	while (terms_next(&t, &m))
+		if (strcmp(m.role, "value") == 0 && phase_cmp(m.phase, "NA") != 0 &&
+		    (strcmp(m.quantity, "bytes") == 0 || strcmp(m.quantity, "requests") == 0))
+			amounts_add(&s, &m);
+	terms_close(&t);
+	return s;
+}
+
+static void
+amounts_free(struct amounts *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		free(s->v[i].source);
+		free(s->v[i].phase);
+		free(s->v[i].quantity);
+		free(s->v[i].rung);
+		free(s->v[i].direction);
+	}
+	free(s->v);
+}
+
+static const struct measured *
+steps_of(const struct run *r, const char *source, const char *phase)
+{
+	for (size_t i = 0; i < r->n_memory; i++)
+		if (strcmp(r->memory[i].source, source) == 0 &&
+		    strcmp(r->memory[i].phase, phase) == 0)
+			return &r->memory[i];
+	return NULL;
+}
+
+/* Bytes that one of its steps needs on the mean: the cache grows from step to step. */
+static double
+mean_need(const struct run *r, const struct measured *m)
+{
+	size_t n;
+	struct need need = readset_sum(&r->readset, m->phase, m->step, m->n_steps, &n);
+
+	return n > 0 ? (need.read_bytes + need.write_bytes) / (double)n : NAN;
+}
+
+/* What the steps of a should be worth in steps of b. */
+static double
+scale(const struct run *r, const struct measured *a, const struct measured *b)
+{
+	double grown = mean_need(r, b) / mean_need(r, a);
+	double n = fmax((double)b->n_steps, 1) / fmax((double)a->n_steps, 1);
+
+	return n * (isnan(grown) ? 1 : grown);
+}
+
+/* The largest share that samples at the edges of a phase have in a sum of it. */
+static double
+edge_ratio(const struct run *r, const char *phase)
+{
+	double most = 0;
+	char *path;
+	struct tsv t;
+
+	if (!run_has(r, "sampling.tsv"))
+		return 0;
+	path = run_path(r, "sampling.tsv");
+	tsv_open(&t, path);
+	size_t of = tsv_col(&t, "phase"), edge = tsv_col(&t, "edge_ratio");
+
+	while (tsv_next(&t))
+		if (strcmp(t.val[of], phase) == 0)
+			most = fmax(most, tsv_num(&t, edge));
+	tsv_close(&t);
+	free(path);
+	return most;
+}
+
+static void
+judge_sampled(struct run *r, const struct amount *ncu, const struct amount *nsys,
+    double scaled)
+{
+	char *part = xasprintf("%s.%s.%s", ncu->rung, ncu->quantity, ncu->direction);
+	struct finding f = finding(part, ncu->phase, "nsys", ncu->value * scaled,
+	    nsys->value, 0.01 + edge_ratio(r, ncu->phase));
+	enum verdict v = judge(&f, WARN);
+	char by[32];
+
+	if (v == NOT_JUDGED)
+		found(r, &f, v, "%s: nsys or ncu has no number for it", ncu->phase);
+	else
+		found(r, &f, v, "%s: samples show %s %s than ncu counted%s", ncu->phase,
+		    percent(f.error, by), f.error < 0 ? "less" : "more", v == PASS ? "" :
+		    ": other work in the window, samples that overflowed, or a "
+		    "phase of too few samples");
+	free(part);
+}
+
+void
+check_sampled(struct run *r)
+{
+	struct amounts s = amounts_read(r);
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		for (size_t j = 0; j < s.n; j++) {
+			struct amount *a = &s.v[i], *b = &s.v[j];
+			struct term of = { .phase = a->phase, .quantity = a->quantity,
+			    .rung = a->rung, .direction = a->direction };
+			const struct measured *ncu = steps_of(r, "ncu", a->phase);
+			const struct measured *nsys = steps_of(r, "nsys", a->phase);
+
+			/* As many counters, or the two are not the same sum. */
+			if (strcmp(a->source, "ncu") != 0 || !amount_is(b, "nsys", &of) ||
+			    a->n != b->n || ncu == NULL || nsys == NULL)
+				continue;
+			judge_sampled(r, a, b, scale(r, ncu, nsys));
+			n++;
+		}
+	if (n == 0)
+		nothing_found(r, "no phase was both sampled (nsys) and counted (ncu)");
+	amounts_free(&s);
+}
+
+/* Sets were sampled in different runs of the program: what they share agrees. */
+void
+check_sets(struct run *r)
+{
+	char *path = run_path(r, "sampling.tsv"), by[32];
+	struct tsv t;
+	size_t n = 0;
+
+	tsv_open(&t, path);
+	size_t phase = tsv_col(&t, "phase"), metric = tsv_col(&t, "metric");
+	size_t value = tsv_col(&t, "value"), other = tsv_col(&t, "other_value");
+	size_t set = tsv_col(&t, "set"), other_set = tsv_col(&t, "other_set");
+
+	while (tsv_next(&t)) {
+		struct finding f = finding(t.val[metric], t.val[phase], "nsys",
+		    tsv_num(&t, value), tsv_num(&t, other), 0.01 + edge_ratio(r, t.val[phase]));
+		enum verdict v = judge(&f, WARN);
+
+		if (tsv_is_na(&t, other_set))
+			continue;
+		n++;
+		if (v == NOT_JUDGED)
+			found(r, &f, v, "one of sets %s and %s has no number", t.val[set],
+			    t.val[other_set]);
+		else
+			found(r, &f, v, "set %s shows %s %s than set %s%s", t.val[other_set],
+			    percent(f.error, by), f.error < 0 ? "less" : "more", t.val[set],
+			    v == PASS ? "" : ": their runs did not do the same work, so "
+			    "figures of the two do not belong together");
+	}
+	tsv_close(&t);
+	free(path);
+	if (n == 0)
+		nothing_found(r, "no two sets have a counter in common");
+}
