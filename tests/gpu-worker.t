@@ -20,49 +20,49 @@ models=${NS_GPU_MODELS:-llama llama3 mistral mixtral qwen2 qwen3 qwen3-moe}
 synth() {
 	out=$1 yaml=$top/tests/models/$2.yaml dtype=$3
 	shift 3
+	rm -rf "$out"
 	for s in max_positions=1024 "$@"; do printf '%s: %s\n' "${s%%=*}" "${s#*=}"; done >new
 	{ grep -v -E "^($(cut -d: -f1 new | paste -sd '|')):" "$yaml"; cat new; } |
-	    yaml2kv - | ns-synth --dtype "$dtype" - "$out"
+	    yaml2kv - | ns-synth --dtype "$dtype" - "$out" || { echo "not ok - $out"; exit 1; }
 }
 # row FILE NUMBER ROWS VOCABULARY: of logits, as many as sequences.
 rows() { tail -c +$(($2 * $3 * $4 * 4 + 1)) "$1" | head -c $(($3 * $4 * 4)); }
 # fed FILE LENGTH: what each sequence had been fed when its last logits came.
 fed() { awk -F '\t' -v n="$2" 'NR > 1 && $2 < n { print $4 }' "$1"; }
 
-# moved GOT WANTED: at least so many of the experts' tokens, and of how many; a
-# lower bound, for routing.tsv counts tokens and does not name them.
-moved() {
-	awk -F '\t' 'FNR == 1 { file++; next } { n[$3 FS $4] += file == 1 ? $5 : -$5 } file == 1 { all += $5 }
-		END { for (i in n) m += n[i] < 0 ? -n[i] : n[i]; print m / 2, all + 0 }' "$1" "$2"
-}
-# near TOLERANCE MOVED ALL: every sequence of errors is.  Where a router's near tie
-# has fallen otherwise another expert serves: half of the sequences are, and one
-# token in fifty has moved at most.  (The router's own words are f32; what it is
-# fed comes from layers whose words are not.)
+# moved GOT WANTED: choices of experts that are not among the wanted, and of how many.
+moved() { awk -F '\t' 'FNR == 1 { next } FNR == NR { wanted[$1, $2, $3, $5]; next } { all++; n += !(($1, $2, $3, $5) in wanted) } END { print n + 0, all + 0 }' "$2" "$1"; }
+# near TOLERANCE MOVED ALL: every sequence of errors is, and no more than 2 % of the
+# choices have moved, in f32 none.
 near() {
-	sort -g -k 2 errors | awk -v t="$1" -v moved="$2" -v all="$3" '{ e[NR] = $2 }
-		END { exit !(NR > 0 && (moved > 0 ? e[int((NR + 1) / 2)] <= t && e[NR] <= 1 && moved <= all / 50 : e[NR] <= t)) }'
+	sort -g -k 2 errors | awk -v t="$1" -v moved="$2" -v all="$3" '{ worst = $2 }
+		END { exit !(NR > 0 && worst <= t && moved <= (t > 1e-3 ? all / 50 : 0)) }'
 }
-# same MODEL VOCABULARY TOLERANCE: in all cases.
+cpu() { ns-worker -g 0 -r 1 -w 0 "$@" >/dev/null; }
+# same MODEL VOCABULARY TOLERANCE: in all cases.  Where two experts are all but equal,
+# 16-bit words decide otherwise than f32 ones, and then everything differs: the
+# reference is told whom the device chose, and what it would have chosen is counted.
 same() {
 	for c in $cases; do
-		p=${c%x*} b=${c#*x}
+		p=${c%x*} b=${c#*x} moved='0 0' dump='' told=''
 		all=$((p + steps))
-		ns-worker -d cuda -m "$1" -p "$p" -g "$steps" -B "$b" -r 1 -w 0 --dump-logits got.f32 \
-		    --dump-tokens got.tsv --routing served.tsv >/dev/null || return 1
-		fed got.tsv "$p" >first && fed got.tsv "$all" >last
-		ns-worker -m "$1" -p "$p" -g 0 -B "$b" --tokens first -r 1 -w 0 --dump-logits first.f32 >/dev/null &&
-		ns-worker -m "$1" -p "$all" -g 0 -B "$b" --tokens last -r 1 -w 0 --dump-logits last.f32 --routing wanted.tsv >/dev/null || return 1
+		case $model in *moe | mixtral) dump='--dump-experts got.x' told='--experts got.x' ;; esac
+		# shellcheck disable=SC2086 # options
+		ns-worker -d cuda -m "$1" -p "$p" -g "$steps" -B "$b" -r 1 -w 0 --dump-logits got.f32 --dump-tokens got.tsv $dump >/dev/null &&
+		    fed got.tsv "$p" >first && fed got.tsv "$all" >last &&
+		    cpu -m "$1" -p "$p" -B "$b" --tokens first --dump-logits first.f32 $told &&
+		    cpu -m "$1" -p "$all" -B "$b" --tokens last --dump-logits last.f32 $told || return 1
+		if [ -n "$told" ]; then
+			cpu -m "$1" -p "$all" -B "$b" --tokens last --dump-experts own.x || return 1
+			moved=$(moved got.x own.x)
+		fi
 		rows got.f32 0 "$b" "$2" >a && rows got.f32 "$steps" "$b" "$2" >z
 		{ "$top/tests/compare-logits" "$2" first.f32 a "$3" || [ $? -eq 1 ]; } >errors &&
 		    { "$top/tests/compare-logits" "$2" last.f32 z "$3" || [ $? -eq 1 ]; } >>errors || return 1
 		worst=$(sort -g -k 2 errors | tail -n 1 | cut -f 2)
-		served=$(moved served.tsv wanted.tsv)
-		# f32 has no ties of its own.
-		[ "$3" = 1e-4 ] && other="0 0" || other=$served
 		# shellcheck disable=SC2086 # two numbers
-		near "$3" $other || { echo "prompt $p, batch $b, moved $served:"; cat errors; return 1; }
-		echo "# $model $1, prompt $p, batch $b: relative error at most $worst, moved tokens $served" >&3
+		near "$3" $moved || { echo "prompt $p, batch $b, moved $moved:"; cat errors; return 1; }
+		echo "# $model $1, prompt $p, batch $b: relative error at most $worst, choices moved $moved" >&3
 	done
 }
 exec 3>&1

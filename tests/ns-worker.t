@@ -86,6 +86,31 @@ ok 'footprint: the weights are in it' "awk -F '\t' -v w=\$(stat -c %s qwen3-moe/
 is 'routing: sums' '0 42,2 42,0 6,2 6,0 6,2 6,0 6,2 6' "awk -F '\t' 'NR > 1 { k = \$2 + (\$1 == \"decode\"); n[k, \$3] += \$5 }
     END { for (k = 0; k < 4; k++) for (l = 0; l < 3; l++) if ((k, l) in n) print l, n[k, l] }' routing.tsv | paste -sd ,"
 is 'routing: a dense model has none' 'phase step layer expert n_tokens' "worker llama --routing r >b; tr '\t' ' ' <r"
+# qwen3-moe: 2 sequences of 10 tokens, layers 0 and 2, 3 of 8 experts; as routing.tsv counts.
+go='-p 7 -g 3 -B 2'
+worker qwen3-moe $go --dump-experts experts.tsv --dump-logits e.f32 --dump-tokens e.tsv --routing er.tsv >b
+is 'experts: a row a choice' 'sequence position layer rank expert 120' "echo \$(head -n 1 experts.tsv) \$(tail -n +2 experts.tsv | sort -u | wc -l)"
+is 'experts: as routing counts' '' "awk -F '\t' 'FNR == 1 { f++; next } f == 1 { n[\$3, \$4] += \$5 } f == 2 { n[\$3, \$5]-- } END { for (i in n) if (n[i]) print i, n[i] }' er.tsv experts.tsv"
+ok 'experts: told its own, the same' "worker qwen3-moe $go --experts experts.tsv --dump-experts again.tsv --dump-logits f.f32 >b && cmp e.f32 f.f32 && cmp experts.tsv again.tsv"
+ok 'experts: more than is run is left out' "worker qwen3-moe -p 7 -g 1 --experts experts.tsv --dump-experts some.tsv >b && awk '\$1 == 0 && \$2 < 8' experts.tsv >x; tail -n +2 some.tsv | cmp - x"
+awk -v OFS='\t' 'NR > 1 { $5 = (3 * $2 + $4) % 8 } { print }' experts.tsv >others.tsv
+ok 'experts: told others, those serve' "worker qwen3-moe $go --experts others.tsv --dump-experts again.tsv --dump-logits g.f32 >b && cmp others.tsv again.tsv && ! cmp -s e.f32 g.f32"
+# bad NAME AWK-PROGRAM MESSAGE
+bad() { awk -F '\t' -v OFS='\t' "$2" experts.tsv >t; exits 2 "experts: $1" "worker qwen3-moe $go --experts t" "$3"; }
+bad 'one is missing'  'NR != 3'                            't: sequence 0, position 0, layer 0, rank 1: no expert'
+bad 'one twice'       'NR == 4 { $5 = x } { x = $5; print }' 't: sequence 0, position 0, layer 0, rank 2: an expert chosen twice'
+bad 'a dense layer'   'NR == 5 { $3 = 1 } { print }'       't:5: layer: no layer with experts: 1'
+bad 'no such layer'   'NR == 5 { $3 = 3 } { print }'       'no layer with experts: 3'
+bad 'no such rank'    'NR == 5 { $4 = 3 } { print }'       't:5: rank: the model chooses 3'
+bad 'no such expert'  'NR == 5 { $5 = 8 } { print }'       't:5: expert: the model has 8'
+bad 'no count'        'NR == 5 { $5 = "NA" } { print }'    't:5: expert'
+bad 'a cut last line' 'NR < 9 { print } NR == 9 { printf "%s\t%s", $1, $2 }' 't:9:'
+bad 'a column less'   '{ print $1, $2, $3, $4 }'           "no column 'expert'"
+bad 'a header alone'  'NR == 1'                            'sequence 0, position 0, layer 0, rank 0: no expert'
+: >t; exits 2 'experts: empty' "worker qwen3-moe $go --experts t" 't:'
+exits 2 'experts: no such file' "worker qwen3-moe --experts nofile" 'nofile: No such file'
+exits 2 'experts: a dense model' 'worker llama --dump-experts t' 'the model has none'
+exits 2 'experts: told to a dense model' 'worker llama --experts experts.tsv' 'the model has none'
 is 'no decode steps' '2' "worker llama -g 0 | wc -l"
 
 # Under callgrind every phase step is a dump, and two runs are the same.

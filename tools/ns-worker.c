@@ -12,7 +12,7 @@
 #include "worker/worker.h"
 
 enum { OPT_PROFILE = 256, OPT_LOADING, OPT_FOOTPRINT, OPT_ROUTING, OPT_DUMP_LOGITS,
-	OPT_DUMP_TOKENS, OPT_TOKENS };
+	OPT_DUMP_TOKENS, OPT_DUMP_EXPERTS, OPT_TOKENS, OPT_EXPERTS };
 
 static const struct opt opts[] = {
 	{ 'm', "model", "DIR", "the checkpoint to run" },
@@ -29,7 +29,9 @@ static const struct opt opts[] = {
 	{ OPT_ROUTING, "routing", "FILE", "write routing.tsv" },
 	{ OPT_DUMP_LOGITS, "dump-logits", "FILE", "write them, raw" },
 	{ OPT_DUMP_TOKENS, "dump-tokens", "FILE", "write prompts and what was generated" },
+	{ OPT_DUMP_EXPERTS, "dump-experts", "FILE", "write which experts each token went to" },
 	{ OPT_TOKENS, "tokens", "FILE", "prompt token ids, instead of random ones" },
+	{ OPT_EXPERTS, "experts", "FILE", "whom each token goes to, instead of the router's best" },
 	{ 0, NULL, NULL, NULL }
 };
 static const struct tool tool = {
@@ -51,7 +53,7 @@ static const struct backend *const backends[] = {
 
 struct options {
 	const char *model, *tokens, *loading, *footprint, *routing, *logits;
-	const char *dump_tokens;
+	const char *dump_tokens, *dump_experts, *experts;
 	const struct backend *backend;
 	struct plan plan;
 	uint64_t repeats, warmup, seed;
@@ -69,6 +71,7 @@ struct run {
 	struct model model;
 	void	*engine;
 	uint32_t *prompt;		/* [prompt][batch] */
+	uint32_t *experts;		/* those told, or NULL */
 	uint64_t start_ns, allocated;	/* bytes, weights included */
 	struct timing *timing;
 	size_t	 n_timing, cap_timing;
@@ -130,13 +133,16 @@ parse(int argc, char **argv)
 		case OPT_ROUTING: o.routing = optarg; break;
 		case OPT_DUMP_LOGITS: o.logits = optarg; break;
 		case OPT_DUMP_TOKENS: o.dump_tokens = optarg; break;
+		case OPT_DUMP_EXPERTS: o.dump_experts = optarg; break;
 		case OPT_TOKENS: o.tokens = optarg; break;
+		case OPT_EXPERTS: o.experts = optarg; break;
 		default: tool_usage(&tool);
 		}
 	if (o.model == NULL || optind != argc)
 		tool_usage(&tool);
 	o.plan.keep_logits = o.logits != NULL;
 	o.plan.keep_routing = o.routing != NULL;
+	o.plan.keep_experts = o.dump_experts != NULL;
 	o.plan.watched = o.profile ||
 	    (o.backend->watched != NULL && o.backend->watched());
 	return o;
@@ -184,6 +190,10 @@ prepare(struct run *r, struct options *o)
 			o->plan.prompt = ids.n;
 	}
 	check_positions(&o->plan, &r->checkpoint.arch);
+	if (o->dump_experts != NULL)
+		experts_count(&o->plan, &r->model);
+	if (o->experts != NULL)
+		o->plan.experts = r->experts = experts_read(o->experts, &o->plan, &r->model);
 	if (!add_ok(r->model.bytes, o->backend->need(&r->model, &o->plan),
 	    &r->allocated))
 		r->allocated = UINT64_MAX;
@@ -455,11 +465,14 @@ main(int argc, char *argv[])
 		write_logits(&r, result.logits);
 	if (o.dump_tokens != NULL)
 		write_tokens(&r, result.token);
+	if (o.dump_experts != NULL)
+		experts_write(o.dump_experts, result.experts, &o.plan, &r.model);
 	write_baseline(&r);
 	o.backend->close(r.engine);
 	model_close(&r.model);
 	checkpoint_close(&r.checkpoint);
 	free(r.prompt);
+	free(r.experts);
 	free(r.timing);
 	free(r.footprint);
 	return NS_OK;

@@ -52,11 +52,16 @@ lay_route(struct engine *e, struct arena *a, size_t rows)
 	    .offset = take(a, 2 * m->experts + 1, sizeof(uint32_t)),
 	    .from = take(a, pairs, sizeof(uint32_t)),
 	    .where = take(a, pairs, sizeof(uint32_t)),
-	    .place = e->finish.place, .experts = m->experts, .top = m->top,
+	    .place = e->finish.place, .batch = e->plan.batch,
+	    .experts = m->experts, .top = m->top,
 	    .n_layers = m->n_layers, .norm = m->arch->norm_topk };
 	if (e->plan.keep_routing)
 		e->route.count = take(a, (1 + e->plan.generate) * m->n_layers *
 		    m->experts, sizeof(uint32_t));
+	if (e->plan.keep_experts)
+		e->route.kept = take(a, experts_count(&e->plan, m), sizeof(uint32_t));
+	if (e->plan.experts != NULL)
+		e->route.told = take(a, experts_count(&e->plan, m), sizeof(uint32_t));
 	e->y = take(a, pairs, m->hidden * sizeof(float));
 }
 
@@ -203,6 +208,9 @@ cuda_open(const struct model *m, const struct plan *p)
 	if (e->route.count != NULL)
 		device_check(cudaMemset(e->route.count, 0, (1 + p->generate) *
 		    m->n_layers * m->experts * sizeof(uint32_t)), "memory");
+	if (e->route.told != NULL)
+		device_check(cudaMemcpy((void *)(uintptr_t)e->route.told, p->experts,
+		    experts_count(p, m) * sizeof(uint32_t), cudaMemcpyHostToDevice), "experts");
 	e->blas = blas_open(e->workspace, BLAS_WORKSPACE);
 	e->streaming = can_stream(e);
 	record_graph(e);
@@ -299,6 +307,9 @@ cuda_result(void *v)
 	if (e->plan.keep_routing && is_mixture(e->m))
 		e->result.routing = fetch(e->route.count, steps * e->m->n_layers *
 		    e->m->experts, sizeof(uint32_t));
+	if (e->route.kept != NULL)
+		e->result.experts = fetch(e->route.kept, experts_count(&e->plan, e->m),
+		    sizeof(uint32_t));
 	return e->result;
 }
 
@@ -321,6 +332,7 @@ cuda_close(void *v)
 	free((void *)(uintptr_t)e->result.token);
 	free((void *)(uintptr_t)e->result.logits);
 	free((void *)(uintptr_t)e->result.routing);
+	free((void *)(uintptr_t)e->result.experts);
 	free(e);
 }
 

@@ -129,9 +129,13 @@ struct route {
 	uint32_t *from;			/* [row x top] the pair's row */
 	uint32_t *where;		/* [row][top] the pair */
 	uint32_t *count;		/* [steps][layer][expert], or NULL */
+	/* Of this layer's tokens, [position][sequence][top]: to choose; chosen; or NULL. */
+	const uint32_t *told;
+	uint32_t *kept;
 	const struct place *place;	/* tells the step of count */
-	size_t	 rows, experts, top, layer, n_layers;
-	bool	 norm, add;		/* add: a prefill in chunks adds up counts */
+	size_t	 rows, batch, experts, top, layer, n_layers;
+	uint32_t first;			/* position of rows, or AT_PLACE */
+	bool	 norm;
 };
 void	cu_route(const struct queue *, const struct route *);
 /* x[row] += the sum over its pairs of share x y[pair] */

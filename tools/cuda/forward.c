@@ -81,7 +81,7 @@ rate(struct engine *e, const struct device_layer *w, float *score, size_t rows)
 
 /* x += the experts' sum of xn */
 static void
-mix(struct engine *e, size_t l, size_t rows, bool add)
+mix(struct engine *e, size_t l, uint32_t first, size_t rows)
 {
 	const struct device_layer *w = &e->weights.layer[l];
 	const size_t pairs = rows * e->m->top, ffn = w->down.cols;
@@ -93,7 +93,11 @@ mix(struct engine *e, size_t l, size_t rows, bool add)
 
 	r.rows = rows;
 	r.layer = l;
-	r.add = add;
+	r.first = first;
+	if (r.told != NULL)
+		r.told += l * e->n_positions * e->plan.batch * r.top;
+	if (r.kept != NULL)
+		r.kept += l * e->n_positions * e->plan.batch * r.top;
 	rate(e, w, e->route.score, rows);
 	cu_route(&e->queue, &r);
 	gemm(e, &g);
@@ -107,13 +111,13 @@ mix(struct engine *e, size_t l, size_t rows, bool add)
 
 /* x += ffn(norm x) */
 static void
-feed(struct engine *e, size_t l, size_t rows, bool add)
+feed(struct engine *e, size_t l, uint32_t first, size_t rows)
 {
 	const struct device_layer *w = &e->weights.layer[l];
 
 	norm(e, e->x, w->ffn_norm, rows);
 	if (w->router.w != NULL) {
-		mix(e, l, rows, add);
+		mix(e, l, first, rows);
 		return;
 	}
 	through(e, &w->gate_up, e->xn, e->gate_up, OUT_WORD, rows);
@@ -145,7 +149,7 @@ forward_prefill(struct engine *e)
 		    e->prompt + first * batch, e->m->hidden, rows);
 		for (size_t l = 0; l < e->m->n_layers; l++) {
 			attend(e, l, (uint32_t)first, rows);
-			feed(e, l, rows, first > 0);
+			feed(e, l, (uint32_t)first, rows);
 		}
 	}
 	choose(e, e->x + (rows - batch) * e->m->hidden);
@@ -185,7 +189,7 @@ stream_layer(struct engine *e, size_t l)
 	    .bias = w->o_bias, .to = GEMV_ADD });
 	if (w->router.w != NULL) {
 		norm(e, e->x, w->ffn_norm, e->plan.batch);
-		mix(e, l, e->plan.batch, false);
+		mix(e, l, AT_PLACE, e->plan.batch);
 		return;
 	}
 	stream(e, &w->gate_up, w->ffn_norm, (struct gemv){ .out = e->act,
@@ -202,7 +206,7 @@ forward_decode(struct engine *e)
 	if (!e->streaming) {
 		for (size_t l = 0; l < e->m->n_layers; l++) {
 			attend(e, l, AT_PLACE, e->plan.batch);
-			feed(e, l, e->plan.batch, false);
+			feed(e, l, AT_PLACE, e->plan.batch);
 		}
 		choose(e, e->x);
 		return;

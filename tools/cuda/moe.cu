@@ -82,10 +82,13 @@ choose(struct route r)
 	const unsigned lane = threadIdx.x % 32;
 	float *score = r.score + row * r.experts;
 	float top = -INFINITY, all = 0, sum = 0, mine = 0;
+	size_t token;
 
 	wait_for_last();
 	if (row >= r.rows)
 		return;
+	token = r.first == AT_PLACE ? r.place[row].position * r.batch + row :
+	    r.first * r.batch + row;
 	for (size_t e = lane; e < r.experts; e += 32)
 		top = fmaxf(top, score[e]);
 	for (int i = 16; i > 0; i /= 2)
@@ -98,7 +101,7 @@ choose(struct route r)
 		uint32_t at = 0;
 
 		for (size_t e = lane; e < r.experts; e += 32)
-			if (score[e] > best) {
+			if (r.told != NULL ? e == r.told[token * r.top + i] : score[e] > best) {
 				best = score[e];
 				at = e;
 			}
@@ -115,6 +118,8 @@ choose(struct route r)
 			score[at] = -1;
 		sum += mine = best / all;
 		if (lane == 0) {
+			if (r.kept != NULL)
+				r.kept[token * r.top + i] = at;
 			r.chosen[row * r.top + i] = at;
 			r.share[row * r.top + i] = mine;
 		}
@@ -153,7 +158,8 @@ count(struct route r)
 		uint32_t *c = r.count + (r.place->n_generated * r.n_layers + r.layer) *
 		    r.experts + blockIdx.x;
 
-		*c = r.add ? *c + n : n;
+		/* A prefill in chunks adds up. */
+		*c = r.first != AT_PLACE && r.first > 0 ? *c + n : n;
 	}
 }
 

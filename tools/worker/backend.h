@@ -11,7 +11,8 @@
 struct plan {
 	size_t	 prompt, generate;	/* tokens of each sequence */
 	size_t	 batch;			/* sequences */
-	bool	 keep_logits, keep_routing;
+	bool	 keep_logits, keep_routing, keep_experts;
+	const uint32_t *experts;	/* [layer][position][batch][top] to take; or NULL */
 	bool	 watched;		/* a phase's work is queued and done in its range */
 };
 
@@ -20,6 +21,7 @@ struct result {
 	const uint32_t *token;		/* [1 + generate][batch] */
 	const float *logits;		/* [1 + generate][batch][vocab] */
 	const uint32_t *routing;	/* [1 + generate][layer][expert] tokens */
+	const uint32_t *experts;	/* [layer][position][batch][top] */
 };
 
 /* How the weights came to the device; none of it where they are used as mapped. */

@@ -25,11 +25,13 @@ struct cpu {
 	float	*top;			/* [seq] logit of the newest token */
 	float	*logits;		/* [1 + generate][seq][vocab], if kept */
 	uint32_t *routing;		/* [1 + generate][layer][expert], if kept */
+	uint32_t *experts;		/* [layer][pos][seq][top], if kept */
 };
 
 /* Elements of each buffer, for that model and plan. */
 struct sizes {
-	size_t	 x, scratch, kv, score, routes, chosen, rope, token, logits, routing;
+	size_t	 x, scratch, kv, score, routes, chosen, rope, token, logits, routing,
+	    experts;
 };
 
 static size_t
@@ -70,6 +72,7 @@ sizes(const struct model *m, const struct plan *p)
 		.logits = p->keep_logits ? times(steps, m->vocab) : 0,
 		.routing = p->keep_routing ? times(1 + p->generate,
 		    times(m->n_layers, m->experts)) : 0,
+		.experts = p->keep_experts ? experts_count(p, m) : 0,
 	};
 }
 
@@ -80,7 +83,7 @@ cpu_need(const struct model *m, const struct plan *p)
 
 	return sizeof(float) * (2 * s.x + s.scratch + s.kv + s.score +
 	    s.routes + 2 * s.chosen + 2 * s.rope + s.token + s.logits +
-	    s.routing);
+	    s.routing + s.experts);
 }
 
 /* On a cache line's edge, so that a buffer takes no line more than it must. */
@@ -120,6 +123,8 @@ cpu_open(const struct model *m, const struct plan *p)
 		c->logits = lines(s.logits, sizeof *c->logits);
 	if (p->keep_routing)
 		c->routing = xalloc(s.routing, sizeof *c->routing);
+	if (p->keep_experts)
+		c->experts = xalloc(s.experts, sizeof *c->experts);
 	rope_open(&c->rope, m->arch, c->n_positions);
 	c->threads = threads_open();
 	return c;
@@ -216,13 +221,18 @@ forward(struct cpu *c, const uint32_t *token, size_t first, size_t n_pos,
 	embed(c->x, &m->embed, token, rows);
 	for (size_t l = 0; l < m->n_layers; l++) {
 		const struct layer *w = &m->layer[l];
+		const size_t at = (l * c->n_positions + first) * batch * m->top;
 
+		c->routes.told = c->plan.experts != NULL ? c->plan.experts + at : NULL;
 		rms_norm(t, c->h, c->x, &w->attn_norm, eps, rows);
 		attend(c, l, first, n_pos);
 		rms_norm(t, c->h, c->x, &w->ffn_norm, eps, rows);
 		ffn(t, c->x, c->h, c->scratch, w, m, &c->routes,
 		    c->routing == NULL ? NULL : c->routing +
 		    (step * m->n_layers + l) * m->experts, rows);
+		if (c->experts != NULL && w->router.data != NULL)
+			memcpy(c->experts + at, c->routes.chosen, rows * m->top *
+			    sizeof *c->experts);
 	}
 	rms_norm(t, c->h, last, &m->final_norm, eps, batch);
 	head(c, step, c->h);
@@ -254,7 +264,7 @@ cpu_result(void *v)
 		if (!isfinite(c->top[s]))
 			errx(NS_TROUBLE, "the logits are not finite: the "
 			    "weights are broken, or not what config.json says");
-	return (struct result){ c->token, c->logits, c->routing };
+	return (struct result){ c->token, c->logits, c->routing, c->experts };
 }
 
 static void
@@ -277,6 +287,7 @@ cpu_close(void *v)
 	free(c->top);
 	free(c->logits);
 	free(c->routing);
+	free(c->experts);
 	rope_close(&c->rope);
 	free(c);
 }

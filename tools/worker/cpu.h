@@ -66,6 +66,7 @@ struct routes {
 	float	*share;			/* [n][top] */
 	uint32_t *row;			/* [n] that the expert in hand serves */
 	float	*row_share;		/* [n] */
+	const uint32_t *told;		/* [n][top] to choose; or NULL */
 };
 void	ffn(struct threads *, float *x, const float *h, float *scratch,
 	    const struct layer *, const struct model *, struct routes *,

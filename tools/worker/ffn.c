@@ -14,9 +14,10 @@ dense(struct threads *t, float *x, const float *h, float *scratch,
 	    .n = n, .add = true });
 }
 
-/* The best experts of one row and their shares, which sum to 1 if they must. */
+/* A row's best experts, or those told, and their shares, which sum to 1 if they must. */
 static void
-choose(float *score, const struct model *m, uint32_t *chosen, float *share)
+choose(float *score, const struct model *m, const uint32_t *told, uint32_t *chosen,
+    float *share)
 {
 	float top = -INFINITY, all = 0, sum = 0;
 
@@ -25,9 +26,9 @@ choose(float *score, const struct model *m, uint32_t *chosen, float *share)
 	for (size_t e = 0; e < m->experts; e++)
 		all += score[e] = exp_same(score[e] - top);
 	for (size_t i = 0; i < m->top; i++) {
-		size_t best = 0;
+		size_t best = told != NULL ? told[i] : 0;
 
-		for (size_t e = 1; e < m->experts; e++)
+		for (size_t e = 1; told == NULL && e < m->experts; e++)
 			if (score[e] > score[best])
 				best = e;
 		chosen[i] = (uint32_t)best;
@@ -61,7 +62,8 @@ sparse(struct threads *t, float *x, const float *h, float *scratch,
 	product(t, &(struct product){ .w = &layer->router, .x = h, .out = r->score,
 	    .n = n });
 	for (size_t i = 0; i < n; i++)
-		choose(r->score + i * m->experts, m, r->chosen + i * m->top,
+		choose(r->score + i * m->experts, m, r->told != NULL ?
+		    r->told + i * m->top : NULL, r->chosen + i * m->top,
 		    r->share + i * m->top);
 	for (size_t e = 0; e < m->experts; e++) {
 		size_t rows = served(r, m, e, n);

@@ -13,6 +13,12 @@ struct ids {
 void	ids_read(struct ids *, const char *path, size_t vocab);
 uint32_t *tokens_given(const struct plan *, const struct ids *, const char *path);
 
+/* Choices of experts: [layer][position][sequence][top]. */
+size_t	experts_count(const struct plan *, const struct model *);	/* dies if none */
+uint32_t *experts_read(const char *path, const struct plan *, const struct model *);
+void	experts_write(const char *path, const uint32_t *, const struct plan *,
+	    const struct model *);
+
 /* Memory at one moment. */
 struct footprint {
 	uint64_t time_ns, allocator, driver, process, system;	/* bytes; 0: not known */
