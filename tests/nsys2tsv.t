@@ -75,6 +75,15 @@ END
 ok 'samples'            'nsys2tsv samples x.sqlite >got 2>/dev/null && diff -u samples.tsv got'
 exits 0 'samples: MHz that is Hz is said'  'nsys2tsv samples x.sqlite' '[MHz] or [GB/s] hold Hz'
 exits 0 'samples: an overflow is said'     'nsys2tsv samples x.sqlite' 'dram__bytes_read [sum]: 1 samples are negative'
+# Values from 2^23 to 2^24 come back less 2^24, if no larger one made nsys keep four bytes of each.
+kept() { capture nsys "DELETE FROM GPU_METRICS; $(i=0; for v; do echo "INSERT INTO GPU_METRICS VALUES (0, $i, (1 << 48) + (1 << 32) + 1, 0, $v);"; i=$((i + 10)); done)"; nsys2tsv samples x.sqlite 2>said | awk -F'\t' 'NR > 1 { printf "%s%s %s", s, $5, $7; s = ", " }'; }
+is 'samples: three bytes that were read as signed' '5 NA, 8388607 NA, 8388608 restored, 16777215 restored' 'kept 5 8388607 -8388608 -1'
+exits 0 'samples: it is said'              'kept 5 -8388608 >got; cat said >&2' 'lts__t_sectors [sum]: 1 samples lacked 2^24'
+is 'samples: a larger value shows that they were not cut' '8388608 NA, NA overflow' 'kept 8388608 -8388608'
+is 'samples: nor were what two bytes may hold' '32767 NA, NA overflow' 'kept 32767 -32768'
+is 'samples: but what they may not'        '32768 NA, 16777211 restored' 'kept 32768 -5'
+is 'samples: below three bytes'            'NA overflow, 40000 NA' 'kept -8388609 40000'
+capture nsys ''
 exits 0 'samples: what nsys said of them'  'nsys2tsv samples x.sqlite' 'nsys said: GPU Metrics [0]: Metric config can not be scheduled'
 is 'samples: clocks that are in MHz' '1975000000 1980000000 ' \
 	"capture nsys 'UPDATE GPU_METRICS SET value = value / 1000000 WHERE value > 1000000'; column 5 'nsys2tsv samples x.sqlite | grep -e time_ns -e Clock'"

@@ -27,7 +27,8 @@ struct metric {
 	char	*name, *unit;	/* NULL: NA */
 	const struct label *label;
 	int64_t	scale;
-	uint64_t overflows;
+	bool	 cut;		/* its negative values lack 2^24 */
+	uint64_t restored, overflows;
 };
 
 /* A GPU's sampling times, read one ahead of its samples. */
@@ -154,6 +155,32 @@ choose_scale(struct samples *s)
 		    "second: written as hz and bytes_per_s");
 }
 
+/*
+ * nsys keeps a metric of a capture in as few bytes as its largest value takes,
+ * and reads them back as signed: from 2^23 on, three bytes come out negative.
+ * They are so, and 2^24 restores them, if nothing of the metric is beyond three
+ * signed bytes and something is beyond two (docs/08-nsys-sampling.md).
+ */
+static void
+find_cut(struct samples *s)
+{
+	enum { TWO = 1 << 15, THREE = 1 << 23 };
+	int64_t type, id, low, high;
+	struct metric *m;
+	sqlite3_stmt *st;
+
+	st = nsys_query(s->n, nsys_sql(s->n, "SELECT typeId, metricId, min(value), "
+	    "max(value) FROM \"%w\" NOT INDEXED GROUP BY 1, 2 HAVING min(value) < 0",
+	    s->table));
+	while (nsys_next(s->n, st))
+		if (nsys_int(s->n, st, 0, &type) && nsys_int(s->n, st, 1, &id) &&
+		    nsys_int(s->n, st, 2, &low) && nsys_int(s->n, st, 3, &high) &&
+		    (m = find(s, type, id)) != NULL)
+			m->cut = low >= -THREE && high < THREE &&
+			    (low < -TWO || high >= TWO);
+	sqlite3_finalize(st);
+}
+
 /* The time after now, if there is one. */
 static void
 look_ahead(struct samples *s, struct gpu *g)
@@ -201,10 +228,32 @@ put_period(struct samples *s, int64_t type, int64_t time)
 		out_na(s->out);
 }
 
+/* False, and why, if it is not known; why alone if it is not as it was read. */
+static bool
+value_of(struct samples *s, sqlite3_stmt *st, struct metric *m, int64_t *v,
+    const char **why)
+{
+	*why = NULL;
+	if (!nsys_int(s->n, st, VALUE, v)) {
+		*why = "absent";
+		return false;
+	}
+	if (*v < 0 && m->cut) {
+		*v += 1 << 24;
+		*why = "restored";
+		m->restored++;
+	}
+	if (*v >= 0 && mul_ok(*v, m->scale, v))
+		return true;
+	*why = "overflow";
+	m->overflows++;
+	return false;
+}
+
 static void
 put_sample(struct samples *s, sqlite3_stmt *st)
 {
-	const char *why = NULL;
+	const char *why;
 	int64_t time, type, id, v = 0;
 	struct metric *m;
 
@@ -215,17 +264,11 @@ put_sample(struct samples *s, sqlite3_stmt *st)
 		nsys_die(s->n, "%s: metric %lld of GPU %lld has no name in "
 		    "TARGET_INFO_GPU_METRICS", s->table, (long long)id,
 		    (long long)type & GPU_BITS);
-	if (!nsys_int(s->n, st, VALUE, &v))
-		why = "absent";
-	else if (v < 0 || !mul_ok(v, m->scale, &v)) {
-		why = "overflow";
-		m->overflows++;
-	}
 	out_int(s->out, time);
 	out_int(s->out, type & GPU_BITS);
 	out_text(s->out, m->name);
 	out_text(s->out, m->unit);
-	if (why == NULL)
+	if (value_of(s, st, m, &v, &why))
 		out_int(s->out, v);
 	else
 		out_na(s->out);
@@ -240,10 +283,14 @@ end(struct samples *s)
 	for (size_t i = 0; i < s->n_metric; i++) {
 		struct metric *m = &s->metric[i];
 
+		if (m->restored != 0)
+			nsys_say(s->n, "%s: %llu samples lacked 2^24, by the way in "
+			    "which nsys keeps them, and have it again", m->name,
+			    (unsigned long long)m->restored);
 		if (m->overflows != 0)
-			nsys_say(s->n, "%s: %llu samples are negative: the counter is "
-			    "too narrow for the period; value is NA; sample faster",
-			    m->name, (unsigned long long)m->overflows);
+			nsys_say(s->n, "%s: %llu samples are negative: value is NA; "
+			    "sample at another rate", m->name,
+			    (unsigned long long)m->overflows);
 		free(m->name);
 		free(m->unit);
 	}
@@ -287,6 +334,7 @@ samples(struct nsys *n, const struct want *want, struct out *out)
 	nsys_need(n, s.table, "timestamp typeId metricId value");
 	read_metrics(&s);
 	choose_scale(&s);
+	find_cut(&s);
 	st = nsys_query(n, nsys_sql(n, "SELECT timestamp, typeId, metricId, value "
 	    "FROM \"%w\" NOT INDEXED ORDER BY 1, 2, 3, 4", s.table));
 	progress_start(&bar, "nsys2tsv samples", (uint64_t)rows);
