@@ -201,6 +201,8 @@ ncu decode value bytes l1 read tma 7 0 1
 ncu decode value bytes shared both a 1 0 1
 ncu decode value bytes shared both b 2 0 1
 ncu decode value requests registers both inst 100 0 1
+ncu decode value bytes l2 read lr 1000 0 1
+ncu decode value bytes l2 write lw 10 0 1
 ncu decode witness bytes memory write wr 5 0 1
 ncu prefill value bytes memory read rd NA 1 1
 nsys prefill value bytes memory read rd 5 0 1
@@ -208,12 +210,15 @@ nsys decode value bytes memory read rd 2210 0 2
 nsys decode value bytes l1 both sec 4600 0 2
 nsys decode value bytes shared both a 3 0 2
 nsys decode value requests registers both inst_realtime 195 0 2
+nsys decode value bytes l2 read lr 1913 0 2
+nsys decode value bytes l2 write lw 30 0 2
 nsys decode witness bytes memory write wr 5 0 2
 T
 says 'sampled as counted'       sampled.memory.bytes.read decode pass 'samples show 0.455 % more than ncu counted'
 is   'sampled: steps made alike' '2200 2210 0.00454545454545 0.01 pass' "col sampled.memory.bytes.read decode '$all'"
-says 'sampled, not as counted'  sampled.l1.bytes.both decode warn 'samples show 4.55 % more than ncu counted: other work'
-says 'sampled: by another name' sampled.registers.requests.both decode warn 'samples show 1.93 % more'
+says 'sampled, not as counted'  sampled.l1.bytes.both decode warn 'samples show 4.53 % of what moves there more than ncu counted: other work'
+says 'sampled: by another name, with what starts a warp' sampled.registers.requests.both decode pass 'samples show 1.93 % more'
+says 'sampled: of little' sampled.l2.bytes.write decode pass 'samples show 0.563 % of what moves there more'
 says 'sampled: no number'       sampled.memory.bytes.read prefill na 'nsys or ncu has no number for it'
 is   'sampled: not of sums of other counters' '' 'col sampled.shared.bytes.both decode verdict'
 is   'sampled: not of witnesses' '' 'col sampled.memory.bytes.write decode verdict'
@@ -222,11 +227,13 @@ phase launch metric unit value edge_value edge_ratio n_samples set why other_set
 decode 0 rd byte 2160 86 0.04 40 a NA b 2100 -0.0278
 decode 0 sec NA 100 1 0.01 40 a NA NA NA NA
 prefill 0 rd byte 100 0 0 40 a NA b 102 0.02
+prefill 0 wr byte 10 0 0 40 a NA b 10.5 0.05
 prefill 0 inst NA NA NA NA 40 a overflow b NA NA
 T
-says 'sampled: as sure as its edges' sampled.l1.bytes.both decode pass 'samples show 4.55 % more than ncu counted'
+says 'sampled: as sure as its edges' sampled.l1.bytes.both decode pass 'samples show 4.53 % of what moves there more than ncu counted'
 says 'sets agree, to their edges' sets.rd decode pass 'set b shows 2.78 % less than set a'
 says 'sets differ'      sets.rd prefill warn 'set b shows 2 % more than set a: their runs did not do the same work'
+says 'sets: of little' sets.wr prefill pass 'set b shows 0.5 % more than set a'
 says 'sets: no number'  sets.inst prefill na 'one of sets a and b has no number'
 run; table run/launches.tsv <<'T'
 source phase step launch kernel metric value unit why grid block device section
