@@ -115,8 +115,9 @@ struct columns {
 static void
 read_row(struct sampled *s, const struct tsv *t, const struct columns *col)
 {
-	struct cell *c = xalloc(1, sizeof *c);
+	size_t set = s->n_sets - 1;
 	struct slot *slot;
+	struct cell *c;
 	char *window;
 
 	window = xasprintf("%s\t%s\t%s", t->val[col->phase], t->val[col->step],
@@ -124,11 +125,12 @@ read_row(struct sampled *s, const struct tsv *t, const struct columns *col)
 	slot = slot_of(s, intern_text(&s->window, window),
 	    intern_text(&s->metric, tsv_text(t, col->metric)));
 	free(window);
-	c->set = s->n_sets - 1;
-	if ((slot->first != NULL && slot->first->set == c->set) ||
-	    (slot->other != NULL && slot->other->set == c->set))
+	if ((slot->first != NULL && slot->first->set == set) ||
+	    (slot->other != NULL && slot->other->set == set))
 		tsv_die(t, col->metric, "%s stands twice in phase %s, step %s",
 		    t->val[col->metric], t->val[col->phase], t->val[col->step]);
+	c = xalloc(1, sizeof *c);
+	c->set = set;
 	c->phase = text(t, col->phase);
 	c->launch = text(t, col->launch);
 	c->unit = text(t, col->unit);

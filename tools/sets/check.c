@@ -130,7 +130,7 @@ check(const struct metrics *m, const char *sampled, const char *diagnostics)
 		return NS_TROUBLE;
 	if (n_overflows == 0)
 		return NS_OK;
-	warnx("set %s: counters are too narrow for the period in %u sums: sample at "
-	    "a higher rate", m->set, n_overflows);
+	warnx("set %s: %u sums have no value because counters overflow: sample at a "
+	    "higher rate", m->set, n_overflows);
 	return NS_NO;
 }
