@@ -7,6 +7,7 @@
 # whatever it could not do, so all of it is looked at before it lands.
 #
 #	NSYS=PROGRAM  NSYS_SETS=DIR  nsys, and its GpuMetrics folder, if not found
+#	NSYS_KEEP="NAME NAME"  what else of the environment the command needs
 set -eu
 
 say() { echo "nsys.sh: $*" >&2; }
@@ -50,7 +51,7 @@ sets_folder() {
 # A capture holds the environment that it was made in: pass on what is needed.
 narrow() {
 	for v in $(env | sed -n 's/^\(CUDA_[A-Z0-9_]*\|NVIDIA_[A-Z0-9_]*\|NCCL_[A-Z0-9_]*\|OMP_[A-Z0-9_]*\|NS_[A-Z0-9_]*\)=.*/\1/p') \
-	    HOME LD_LIBRARY_PATH PATH TMPDIR; do
+	    HOME LD_LIBRARY_PATH PATH TMPDIR ${NSYS_KEEP:-}; do
 		eval "x=\${$v-}"
 		[ -z "$x" ] || set -- "$v=$x" "$@"
 	done

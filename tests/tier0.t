@@ -54,6 +54,7 @@ ok 'the evidence is kept'               'for f in timeline sampled-a sampled-b; 
 ok 'what it was made with, and how'     'grep -qx profile_sampling_hz=100000 $R/sampled-a.sqlite.args && grep -qx sampled_hz=100000 $R/sampled-a.sqlite.args && grep -q "^set_b=.*l1tex__data_pipe" $R/sampled-b.sqlite.args && grep -q sampled_a_sqlite_sampled_hz=100000 $R/manifest.kv'
 ok 'and how long it took'               'grep -q "^sampled-b	" $R/stages.tsv'
 ok 'an environment without secrets'     'grep -q ^PATH= environment.a && ! grep -q SECRET environment.a'
+ok 'but what is asked for'              'SECRET=x NSYS_KEEP=SECRET run TAG=k >out 2>&1; : >captures; grep -qx SECRET=x environment.a && rm -r $R.k'
 ok 'again: nothing'                     'run >out 2>&1; [ -z "$(taken)" ] && [ -z "$(run why)" ]'
 ok 'the report needs no nsys'           'rm $R/hierarchy.tsv $R/sampled.tsv; run NSYS=gone report >out 2>&1 && [ -z "$(taken)" ] && [ "$(sum decode dram__bytes_read.sum)" = 10000 ]'
 ok 'make -n takes nothing'              'run -n workload_seed=2 >out 2>&1 && [ -z "$(taken)" ]'
@@ -115,6 +116,15 @@ if ns-plan -m configs/platforms/gh100/samples.tsv --sampling --chip GH100 --set 
 else
 	skip_one 'two passes are refused beforehand' 'no libcupti here'
 fi
+
+# A GB10: bytes of memory are sectors that the L2 missed, the ladder in one set but for L1.
+sed -i 's/= gh100/= gb10/; s/= GH100/= GB20B/' mk/backend-stub.mk
+sed 's/GH100/GB20B/' nsight/GpuMetrics/gh100.config >nsight/GpuMetrics/gb20b.config
+ok 'gb10'                      ': >captures; run TAG=g >out 2>err && [ "$(taken)" = "timeline none a 100000 b 100000" ]'
+is 'gb10: memory, sectors of 32 bytes' 'prefill 3200 3200, decode 320000 320000' \
+    "awk -F'\t' '\$3 == \"memory\" { printf \"%s%s %s %s\", s, \$1, \$4, \$5; s = \", \" }' $R.g/hierarchy.tsv"
+is 'gb10: L2, shared memory' '320000 1280000' "awk -F'\t' '\$1 == \"decode\" && \$3 == \"l2\" { r = \$4 } \$1 == \"decode\" && \$3 == \"shared\" { s = \$6 } END { print r, s }' $R.g/hierarchy.tsv"
+sed -i 's/= gb10/= gh100/; s/= GB20B/= GH100/' mk/backend-stub.mk
 
 # Known traffic, recorded on an H200: FACTS.md H9.  Its first ranges take the names of phases.
 if [ -e "$shared/captures/nsys/ladder-a.sqlite.xz" ] && command -v xz >/dev/null; then
