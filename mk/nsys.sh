@@ -55,7 +55,19 @@ narrow() {
 		eval "x=\${$v-}"
 		[ -z "$x" ] || set -- "$v=$x" "$@"
 	done
-	exec env -i LC_ALL=C "$@"
+	exec env -i LC_ALL=C "NS_CAPTURE=$$" "$@"
+}
+
+# nsys ends before its own helpers do; ns-guard would find them at the next capture.
+helpers() {
+	grep -lsa "NS_CAPTURE=$$" /proc/[0-9]*/environ | sed 's|^/proc/\([0-9]*\)/.*|\1|'
+}
+end_helpers() {
+	for signal in TERM TERM TERM KILL; do
+		left=$(helpers) && [ -n "$left" ] || return 0
+		for p in $left; do kill -s $signal "$p" 2>/dev/null || :; done
+		sleep 0.3
+	done
 }
 
 # The end of the log, less its bars of progress.
@@ -89,7 +101,7 @@ record() {
 	wait $pid || rc=$?
 	trap - TERM INT
 	{ [ $rc -eq 0 ] && [ -e "$dir/x.nsys-rep" ]; } || why_none $rc
-	"$nsys" export --type=sqlite --lazy=true --force-overwrite=true -o "$dir/x.sqlite" \
+	NS_CAPTURE=$$ "$nsys" export --type=sqlite --lazy=true --force-overwrite=true -o "$dir/x.sqlite" \
 		"$dir/x.nsys-rep" >>"$dir/log" 2>&1 || rc=$?
 	{ [ $rc -eq 0 ] && [ -e "$dir/x.sqlite" ]; } || { last_words; die 'nsys could not export its own report'; }
 }
@@ -115,6 +127,7 @@ land() {
 
 # Of what failed only the log stays.
 end() {
+	end_helpers
 	[ ! -s "$dir/log" ] || mv "$dir/log" "$file.failed.log"
 	rm -rf "$dir" "$sets"
 }

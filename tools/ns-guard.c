@@ -75,11 +75,13 @@ static void
 guard_profilers(struct guard *g)
 {
 	const char *who = kv_get(&g->probe, "profilers");
+	char *text = xasprintf("another profiler is running (%s, its process); the "
+	    "counters serve one at a time: wait for it or stop it, DCGM with "
+	    "'dcgmi profile --pause'", who != NULL ? who : "NA");
 
 	guard(g, "profilers", who, who != NULL, who != NULL && strcmp(who, "none") == 0,
-	    "another profiler is running (name:pid in ns-probe's profilers); the "
-	    "counters serve one at a time: wait for it or stop it, DCGM with "
-	    "'dcgmi profile --pause'");
+	    text);
+	free(text);
 }
 
 static void
