@@ -19,6 +19,19 @@ is_profiler(const char *name)
 	return false;
 }
 
+/* Ended, and nobody has asked how: it holds nothing. */
+static bool
+is_zombie(const char *root, const char *pid)
+{
+	char *path = xasprintf("/proc/%s/status", pid);
+	char *state = host_value(root, path, "State");
+	bool yes = state != NULL && *state == 'Z';
+
+	free(state);
+	free(path);
+	return yes;
+}
+
 /* name:pid,name:pid or none; NA without /proc. */
 void
 others_print(struct out *o, const char *root)
@@ -34,7 +47,7 @@ others_print(struct out *o, const char *root)
 			continue;
 		path = xasprintf("/proc/%s/comm", e->d_name);
 		name = host_line(root, path);
-		if (name != NULL && is_profiler(name)) {
+		if (name != NULL && is_profiler(name) && !is_zombie(root, e->d_name)) {
 			longer = xasprintf("%s%s%s:%s", list != NULL ? list : "",
 			    list != NULL ? "," : "", name, e->d_name);
 			free(list);
