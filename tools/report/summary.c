@@ -176,13 +176,19 @@ no_read_share(const struct run *r, const char *phase)
 	return NULL;
 }
 
-/* Was this step measured?  Without steps.tsv all were. */
+/* Was this step measured, by the source whose figures stand for the phase?
+ * Without steps.tsv all were. */
 static bool
 measured_step(const struct run *r, const char *phase, double step)
 {
+	size_t first = row_of(&r->hierarchy, phase, "memory");
+	const char *source = first == TSV_NONE ? NULL :
+	    table_text(&r->hierarchy, first, "source");
+
 	for (size_t i = 0; i < r->steps.n; i++)
 		if (table_is(&r->steps, i, "phase", phase) &&
-		    table_num(&r->steps, i, "step") == step)
+		    table_num(&r->steps, i, "step") == step &&
+		    (source == NULL || table_is(&r->steps, i, "source", source)))
 			return true;
 	return row_of(&r->steps, phase, NULL) == TSV_NONE;
 }
