@@ -3,6 +3,9 @@
 
 #include "check.h"
 
+/* Over less than this a few samples decide: 5 ms. */
+#define SHORT_NS 5e6
+
 /* The value terms of one source, phase, quantity, rung and direction. */
 struct amount {
 	char	*source, *phase, *quantity, *rung, *direction;
@@ -136,9 +139,11 @@ of_all(const struct amounts *s, const struct amount *of)
 
 /* Instructions, as they are sampled, are some more for each warp that starts. */
 static double
-tolerance(const struct amount *a)
+tolerance(const struct run *r, const struct amount *a)
 {
-	return strcmp(a->rung, "registers") == 0 ? 0.05 : 0.01;
+	double dur_ns = baseline_dur_ns(&r->baseline, a->phase, NULL, 0);
+
+	return strcmp(a->rung, "registers") == 0 || dur_ns < SHORT_NS ? 0.05 : 0.01;
 }
 
 static void
@@ -147,7 +152,7 @@ judge_sampled(struct run *r, const struct amounts *all, const struct amount *ncu
 {
 	char *part = xasprintf("%s.%s.%s", ncu->rung, ncu->quantity, ncu->direction);
 	struct finding f = finding(part, ncu->phase, "nsys", ncu->value * scaled,
-	    nsys->value, tolerance(ncu) + edge_ratio(r, ncu->phase));
+	    nsys->value, tolerance(r, ncu) + edge_ratio(r, ncu->phase));
 	enum verdict v;
 	char by[32];
 

@@ -60,15 +60,13 @@ requests(const struct table *t, size_t i)
 }
 
 static void
-ladder_row(struct doc *d, size_t i, bool sources)
+ladder_row(struct doc *d, size_t i)
 {
 	const struct table *t = &d->run->hierarchy;
 	const char *rung = table_text(t, i, "rung");
 	bool last = rung != NULL && strcmp(rung, "memory") == 0;
 
 	cell(d, text_or(table_text(t, i, "phase"), "none"));
-	if (sources)
-		cell(d, text_or(table_text(t, i, "source"), "unknown"));
 	cell(d, rung_name(rung));
 	cell(d, quantity(d, table_num(t, i, "read_bytes"), "B"));
 	cell(d, quantity(d, table_num(t, i, "write_bytes"), "B"));
@@ -98,32 +96,60 @@ say_coverage(struct doc *d)
 		    "value.", count(d, total)));
 }
 
-/* Sampled and replayed counters stand side by side and need telling apart. */
-static bool
-many_sources(const struct table *t)
+/* What the rows of one source are, and of which steps. */
+static const char *
+ladder_title(struct doc *d, const char *source, bool alone)
 {
-	for (size_t i = 1; i < t->n; i++)
-		if (strcmp(text_or(table_text(t, i, "source"), ""),
-		    text_or(table_text(t, 0, "source"), "")) != 0)
-			return true;
-	return false;
+	if (alone)
+		return "Traffic by phase and rung, over all measured steps";
+	if (strcmp(source, "nsys") == 0)
+		return "Traffic by phase and rung, sampled by nsys over every step";
+	return say(d, "Traffic by phase and rung, counted by %s", source);
+}
+
+static void
+ladder_table(struct doc *d, const char *source, bool alone)
+{
+	const struct table *t = &d->run->hierarchy;
+
+	table(d, ladder_title(d, source, alone), "Phase|Rung|>Read|>Written|>A token|"
+	    ">Requests a token|>Hit ratio|>Times memory");
+	for (size_t i = 0; i < t->n; i++)
+		if (strcmp(text_or(table_text(t, i, "source"), "unknown"), source) == 0)
+			ladder_row(d, i);
+	table_end(d);
+}
+
+/* A table a source: rows come by source. */
+static void
+ladder_tables(struct doc *d)
+{
+	const struct table *t = &d->run->hierarchy;
+	const char *last = NULL;
+	size_t n = 0;
+
+	for (int pass = 0; pass < 2; pass++, last = NULL)
+		for (size_t i = 0; i < t->n; i++) {
+			const char *source = text_or(table_text(t, i, "source"), "unknown");
+
+			if (last != NULL && strcmp(source, last) == 0)
+				continue;
+			last = source;
+			if (pass == 0)
+				n++;
+			else
+				ladder_table(d, source, n == 1);
+		}
 }
 
 void
 write_ladder(struct doc *d)
 {
-	bool sources = many_sources(&d->run->hierarchy);
-
 	for (size_t i = 0; i < N_PHASES; i++)
 		say_token(d, phases[i]);
 	figure(d, "ladder", "Bytes a token at each rung, prefill and decode; the "
 	    "scale is logarithmic.");
-	table(d, "Traffic by phase and rung, over all measured steps",
-	    say(d, "Phase|%sRung|>Read|>Written|>A token|>Requests a token|"
-	    ">Hit ratio|>Times memory", sources ? "Source|" : ""));
-	for (size_t i = 0; i < d->run->hierarchy.n; i++)
-		ladder_row(d, i, sources);
-	table_end(d);
+	ladder_tables(d);
 	say_coverage(d);
 	if (d->run->simulated)
 		para(d, NOTE, "Callgrind counts accesses, not their width, at the "

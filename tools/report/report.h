@@ -69,6 +69,7 @@ const char *no_read_share(const struct run *, const char *phase);
 double	tokens_per_s(const struct spread *);
 /* The row of hierarchy (or another table) for a phase and rung; or TSV_NONE. */
 size_t	row_of(const struct table *, const char *phase, const char *rung);
+bool	leads(const struct table *, size_t row);
 /* Predicted bytes a token: of a role, or of all (NULL). */
 struct predicted { double read, write; };
 struct predicted predicted(const struct run *, const char *phase, const char *role);

@@ -99,12 +99,15 @@ write_roofline(struct doc *d)
 	const struct table *t = &d->run->roofline;
 
 	for (size_t i = 0; i < t->n; i++)
-		say_roof(d, i);
+		if (leads(t, i))
+			say_roof(d, i);
 	figure(d, "roofline", "Each phase under the ceilings that this machine "
 	    "itself reached.");
 	table(d, "Phases under their ceilings", "Phase|Bound|>FLOP a byte|"
 	    ">Reached|>Ceiling|>Of the ceiling|>Memory traffic");
 	for (size_t i = 0; i < t->n; i++) {
+		if (!leads(t, i))
+			continue;
 		cell(d, text_or(table_text(t, i, "phase"), not_measured));
 		cell(d, text_or(table_text(t, i, "bound"), not_measured));
 		cell(d, digits(d, table_num(t, i, "flop_per_byte")));

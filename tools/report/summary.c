@@ -24,6 +24,17 @@ row_of(const struct table *t, const char *phase, const char *rung)
 	return TSV_NONE;
 }
 
+/* Of several sources of a phase's figures, the first row's stands for it. */
+bool
+leads(const struct table *t, size_t row)
+{
+	const char *phase = table_text(t, row, "phase");
+	size_t first = phase == NULL ? TSV_NONE : row_of(t, phase, NULL);
+	const char *source = first == TSV_NONE ? NULL : table_text(t, first, "source");
+
+	return source == NULL || table_is(t, row, "source", source);
+}
+
 /* A column of a phase: its sum over the rows. */
 double
 phase_sum(const struct table *t, const char *phase, const char *column)

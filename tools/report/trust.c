@@ -127,6 +127,21 @@ write_head(struct doc *d)
 
 /* ---- verdict */
 
+/* Is there the same check of the same phase from another source? */
+static bool
+by_several(const struct table *t, size_t i)
+{
+	const char *name = text_or(table_text(t, i, "check"), "");
+	const char *phase = table_text(t, i, "phase");
+	const char *source = table_text(t, i, "source");
+
+	for (size_t j = 0; phase != NULL && source != NULL && j < t->n; j++)
+		if (table_is(t, j, "check", name) && table_is(t, j, "phase", phase) &&
+		    !table_is(t, j, "source", source))
+			return true;
+	return false;
+}
+
 static const char *
 check_name(struct doc *d, size_t i)
 {
@@ -138,10 +153,11 @@ check_name(struct doc *d, size_t i)
 
 	if (strncmp(part, name, n) == 0 && part[n] == '_')
 		part += n + 1;		/* canary.canary_copy */
-	return say(d, "%s%s%s%s%s%s", words(d, say(d, "%.*s", (int)n, name)),
+	return say(d, "%s%s%s%s%s%s%s", words(d, say(d, "%.*s", (int)n, name)),
 	    *part != '\0' ? " of " : "", strstr(part, "__") != NULL ?
 	    say(d, CODE("%s"), part) : label(d, part), phase != NULL ? " (" : "",
-	    text_or(phase, ""), phase != NULL ? ")" : "");
+	    text_or(phase, ""), by_several(t, i) ? say(d, ", %s",
+	    text_or(table_text(t, i, "source"), "")) : "", phase != NULL ? ")" : "");
 }
 
 /* checks.tsv has no units; what a check is about tells it.  "": it has none. */
@@ -150,7 +166,7 @@ unit_of(const struct table *t, size_t i)
 {
 	static const char *const unit[][2] = { { "read_ceiling", "B/s" },
 	    { "flop_ceiling", "FLOP/s" }, { "canary", "B/s" },
-	    { "footprint", "B" } };
+	    { "footprint", "B" }, { "profiled_time", "ns" } };
 	const char *name = text_or(table_text(t, i, "check"), "");
 
 	for (size_t j = 0; j < sizeof unit / sizeof *unit; j++)
@@ -166,8 +182,12 @@ check_figure(struct doc *d, size_t i, const char *column)
 	double x = table_num(&d->run->checks, i, column);
 	const char *unit = unit_of(&d->run->checks, i);
 
-	return isnan(x) ? "" : *unit != '\0' ? quantity(d, x, unit) :
-	    x == floor(x) && fabs(x) < 1e15 ? count(d, x) : say(d, "%.4g", x);
+	if (isnan(x))
+		return "";
+	if (strcmp(unit, "ns") == 0)
+		return duration(d, x);
+	return *unit != '\0' ? quantity(d, x, unit) : fabs(x) < 1e15 &&
+	    (x == floor(x) || fabs(x) > 1e6) ? count(d, round(x)) : say(d, "%.4g", x);
 }
 
 /* Why, for people: the phase stands beside it, so it need not begin it. */
@@ -238,7 +258,8 @@ check_row(struct doc *d, size_t i)
 	cell(d, check_name(d, i));
 	cell(d, text_or(table_text(t, i, "verdict"), not_measured));
 	cell(d, check_figure(d, i, "expected"));
-	cell(d, table_is(t, i, "verdict", "na") ? not_measured :
+	cell(d, table_is(t, i, "verdict", "na") &&
+	    isnan(table_num(t, i, "measured")) ? not_measured :
 	    check_figure(d, i, "measured"));
 	cell(d, isnan(error) ? "" : signed_percent(d, error));
 	cell(d, isnan(tolerance) ? "" : percent(d, tolerance));
