@@ -39,14 +39,15 @@ near() {
 		END { exit !(NR > 0 && worst <= t && moved <= (t > 1e-3 ? all / 50 : 0)) }'
 }
 cpu() { ns-worker -g 0 -r 1 -w 0 "$@" >/dev/null; }
-# same MODEL VOCABULARY TOLERANCE: in all cases.  Where two experts are all but equal,
+# same MODEL VOCABULARY TOLERANCE [--step KIND]: in all cases.  Where two experts are all but equal,
 # 16-bit words decide otherwise than f32 ones, and then everything differs: the
 # reference is told whom the device chose, and what it would have chosen is counted.
 same() {
 	for c in $cases; do
-		p=${c%x*} b=${c#*x} moved='0 0' dump='' told=''
+		p=${c%x*} b=${c#*x} moved='0 0' dump=${4:+$4 $5} told=''
+		[ "${5-}" != persistent ] || [ "$b" -le 8 ] || continue
 		all=$((p + steps))
-		case $model in *moe | mixtral) dump='--dump-experts got.x' told='--experts got.x' ;; esac
+		case $model in *moe | mixtral) dump="$dump --dump-experts got.x" told='--experts got.x' ;; esac
 		# shellcheck disable=SC2086 # options
 		ns-worker -d cuda -m "$1" -p "$p" -g "$steps" -B "$b" -r 1 -w 0 --dump-logits got.f32 --dump-tokens got.tsv $dump >/dev/null &&
 		    fed got.tsv "$p" >first && fed got.tsv "$all" >last &&
@@ -62,7 +63,7 @@ same() {
 		worst=$(sort -g -k 2 errors | tail -n 1 | cut -f 2)
 		# shellcheck disable=SC2086 # two numbers
 		near "$3" $moved || { echo "prompt $p, batch $b, moved $moved:"; cat errors; return 1; }
-		echo "# $model $1, prompt $p, batch $b: relative error at most $worst, choices moved $moved" >&3
+		echo "# $model $1 ${5-}, prompt $p, batch $b: relative error at most $worst, choices moved $moved" >&3
 	done
 }
 exec 3>&1
@@ -78,6 +79,27 @@ for model in $models; do
 	done
 	synth w128 "$model" bf16 hidden_size=512 n_heads=8 n_kv_heads=4 head_dim=128 ffn_size=1000 vocab_size=1000 "sliding_window=$window"
 	ok "$model, bf16, heads of 128: within 2e-2" "same w128 1000 2e-2"
+	case $model in *moe | mixtral) continue ;; esac
+	for step in kernels persistent; do
+		if [ $step = kernels ] || ns-worker -d cuda -m w128 -p 1 -g 1 -r 1 -w 0 --step $step >/dev/null 2>log; then
+			ok "$model, bf16, heads of 64, --step $step" "same w64-bf16 1001 2e-2 --step $step"
+			ok "$model, bf16, heads of 128, --step $step" "same w128 1000 2e-2 --step $step"
+		else
+			skip_one "$model, bf16, --step $step" "$(head -n 1 log)"
+		fi
+	done
+done
+
+# Long enough for several spans of positions.
+synth long qwen2 bf16 hidden_size=512 n_heads=16 n_kv_heads=2 head_dim=128 ffn_size=1000 vocab_size=1000
+spans() {
+	ns-worker -d cuda -m long -p 1000 -g 8 -B "$1" -r 1 -w 0 --dump-logits one.f32 --dump-tokens one.tsv >/dev/null &&
+	fed one.tsv 1008 >all &&
+	ns-worker -d cuda -m long -p 1008 -g 0 --tokens all -B "$1" -r 1 -w 0 --dump-logits two.f32 >/dev/null &&
+	rows one.f32 8 "$1" 1000 >a && "$top/tests/compare-logits" 1000 two.f32 a 2e-2
+}
+for batch in 1 2; do
+	ok "decode after 1000 positions, batch $batch: as their prefill" "spans $batch"
 done
 
 # The same seed, the same tokens; the tables.

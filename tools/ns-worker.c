@@ -12,7 +12,7 @@
 #include "worker/worker.h"
 
 enum { OPT_PROFILE = 256, OPT_LOADING, OPT_FOOTPRINT, OPT_ROUTING, OPT_DUMP_LOGITS,
-	OPT_DUMP_TOKENS, OPT_DUMP_EXPERTS, OPT_TOKENS, OPT_EXPERTS };
+	OPT_DUMP_TOKENS, OPT_DUMP_EXPERTS, OPT_TOKENS, OPT_EXPERTS, OPT_STEP };
 
 static const struct opt opts[] = {
 	{ 'm', "model", "DIR", "the checkpoint to run" },
@@ -23,6 +23,7 @@ static const struct opt opts[] = {
 	{ 'r', "repeats", "N", "measured (3)" },
 	{ 'w', "warmup", "N", "repeats before those (1)" },
 	{ 's', "seed", "N", "of the random prompt tokens (1)" },
+	{ OPT_STEP, "step", "KIND", "of decode on a GPU: persistent (one kernel) or kernels" },
 	{ OPT_PROFILE, "profile", NULL, "tell a profiler when the measured repeats run" },
 	{ OPT_LOADING, "loading", "FILE", "write loading.tsv: how fast the weights came" },
 	{ OPT_FOOTPRINT, "footprint", "FILE", "write footprint.tsv" },
@@ -95,6 +96,16 @@ find_backend(const char *name)
 	errx(NS_TROUBLE, "--device: no backend '%s': cpu or cuda", name);
 }
 
+static enum step_cut
+find_step(const char *name)
+{
+	if (strcmp(name, "persistent") == 0)
+		return STEP_PERSISTENT;
+	if (strcmp(name, "kernels") == 0)
+		return STEP_KERNELS;
+	errx(NS_TROUBLE, "--step: no '%s': persistent or kernels", name);
+}
+
 static uint64_t
 at_least_one(const char *name, const char *arg)
 {
@@ -127,6 +138,7 @@ parse(int argc, char **argv)
 		case 'r': o.repeats = at_least_one("repeats", optarg); break;
 		case 'w': o.warmup = opt_count("warmup", optarg); break;
 		case 's': o.seed = opt_count("seed", optarg); break;
+		case OPT_STEP: o.plan.step = find_step(optarg); break;
 		case OPT_PROFILE: o.profile = true; break;
 		case OPT_LOADING: o.loading = optarg; break;
 		case OPT_FOOTPRINT: o.footprint = optarg; break;

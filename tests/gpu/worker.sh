@@ -1,7 +1,7 @@
 #!/bin/sh
 # worker.sh [MODEL.yaml...]: how near ns-worker comes to this GPU's ceilings.
-# For each shape: a synthetic checkpoint, a decode of 64 tokens after 128 and a
-# prefill of 2048.  Bytes and flop are what ns-readset predicts, that is, what
+# For each shape: a synthetic checkpoint, a decode of 64 tokens after 128, by the
+# one kernel a step where there is one and kernel by kernel, and a prefill of 2048.  Bytes and flop are what ns-readset predicts, that is, what
 # must be moved and done; times are medians of unwatched runs.  DEVICE=cpu and
 # PROMPT=64 make it run anywhere.
 set -eu
@@ -40,12 +40,13 @@ for yaml; do
 	flop_rate=$(setting "$dir/ceilings" "gemm_${dtype}_flop_per_s")
 	[ "${flop_rate:-NA}" != NA ] || flop_rate=$(setting "$dir/ceilings" gemm_f32_flop_per_s)
 	ns-worker -d "$device" -m "$checkpoint" -p 128 -g 64 -r 3 -w 1 >"$dir/short"
+	ns-worker -d "$device" -m "$checkpoint" -p 128 -g 64 -r 3 -w 1 --step kernels >"$dir/kernels"
 	ns-worker -d "$device" -m "$checkpoint" -p "$long" -g 0 -r 5 -w 2 >"$dir/long"
-	for row in "decode short 128 64 4 $read_rate" "prefill long $long 0 6 $flop_rate"; do
+	for row in "decode short 128 64 4 $read_rate" "decode kernels 128 64 4 $read_rate" "prefill long $long 0 6 $flop_rate"; do
 		# shellcheck disable=SC2086 # words of a row
 		set -- $row
 		time=$(median "$dir/$2" "$1") what=$(must "$checkpoint" "$3" "$4" "$5" "$1")
-		awk -v m="$model" -v p="$1" -v t="$time" -v w="$what" -v r="$6" \
+		awk -v m="$model" -v p="$1$(case $2 in kernels) echo ' by kernels' ;; esac)" -v t="$time" -v w="$what" -v r="$6" \
 		    'BEGIN { OFS = "\t"; print m, p, t, w, sprintf("%.3f", w / (t * 1e-9) / r) }'
 	done
 done

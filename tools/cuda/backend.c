@@ -114,6 +114,7 @@ lay(struct engine *e, struct arena *a)
 	lay_split(e, a);
 	if (is_mixture(m))
 		lay_route(e, a, rows);
+	step_lay(e, a);
 }
 
 static struct engine
@@ -212,6 +213,10 @@ cuda_open(const struct model *m, const struct plan *p)
 		device_check(cudaMemcpy((void *)(uintptr_t)e->route.told, p->experts,
 		    experts_count(p, m) * sizeof(uint32_t), cudaMemcpyHostToDevice), "experts");
 	e->blas = blas_open(e->workspace, BLAS_WORKSPACE);
+	e->stepping = step_open(e);
+	if (!e->stepping && p->step == STEP_PERSISTENT)
+		errx(NS_TROUBLE, "--step persistent: not with this model, batch and "
+		    "device; see ns-worker(1), or leave the option out");
 	e->streaming = can_stream(e);
 	record_graph(e);
 	device_check(cudaDeviceSynchronize(), "setting up");

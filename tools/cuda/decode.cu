@@ -6,25 +6,21 @@
  * to end adds up the spans.
  */
 #include "common.cuh"
+#include "look.cuh"
 
 enum { WARPS = 8, GROUP = 8, STEP = 16 * WARPS, SPLITS = SPLITS_MAX };
-
-struct mine {
-	size_t	 seq, kv, base;		/* base: of the head's cache, in words */
-	uint32_t group, position, first, end;
-};
 
 D_INLINE struct mine
 find(const struct heads &h, const struct split &s)
 {
-	const size_t seq = blockIdx.z, kv = blockIdx.y;
+	const uint32_t seq = blockIdx.z, kv = blockIdx.y;
 	const uint32_t position = h.place[seq].position, all = position + 1;
 	const uint32_t begin = h.window != 0 && all > h.window ? all - h.window : 0;
 	const uint32_t each = ((all - begin + s.n_splits - 1) / s.n_splits + 15) / 16 * 16;
 
-	return (struct mine){ seq, kv, (seq * h.kv_heads + kv) * h.n_positions * h.dim,
+	return (struct mine){ seq, kv, (seq * h.kv_heads + kv) * (size_t)h.n_positions * h.dim,
 	    h.heads / h.kv_heads, position, min(begin + blockIdx.x * each, all),
-	    min(begin + (blockIdx.x + 1) * each, all) };
+	    min(begin + (blockIdx.x + 1) * each, all), blockIdx.x };
 }
 
 /* The part of the span that is in the cache already: on its way to L2. */
@@ -41,68 +37,6 @@ ahead(const struct heads &h, const struct mine &m)
 	}
 }
 
-/*
- * A lane has the elements l, l + 32, ... of a head's first half, and those they
- * turn with: what turns them is there before they are.
- */
-template <int D> struct turn {
-	float	 cos[D / 64], sin[D / 64], norm[D / 32], bias[D / 32];
-};
-
-template <int D> D_INLINE void
-find_turn(struct turn<D> *t, const struct heads &h, const struct mine &m,
-    unsigned head, int lane)
-{
-	const float *norm = head < h.heads ? h.q_norm : h.k_norm;
-
-#pragma unroll
-	for (int i = 0; i < D / 64; i++) {
-		const int at = lane + i * 32;
-
-		t->cos[i] = h.cos[(size_t)m.position * (D / 2) + at];
-		t->sin[i] = h.sin[(size_t)m.position * (D / 2) + at];
-#pragma unroll
-		for (int r = 0; r < 2; r++) {
-			t->norm[2 * i + r] = norm != NULL ? norm[at + r * D / 2] : 1;
-			t->bias[2 * i + r] = h.bias != NULL ?
-			    h.bias[head * D + at + r * D / 2] : 0;
-		}
-	}
-}
-
-/* Of queries and keys; a value only gets its bias. */
-template <int D> D_INLINE void
-turn_head(float v[D / 32], const struct turn<D> &t, const struct heads &h,
-    bool normed, bool turned)
-{
-	float unit = 0;
-
-#pragma unroll
-	for (int i = 0; i < D / 32; i++) {
-		v[i] += t.bias[i];
-		unit += v[i] * v[i];
-	}
-	if (!turned)
-		return;
-	unit = normed ? 1 / sqrtf(warp_sum(unit) / (float)D + h.eps) : 1;
-#pragma unroll
-	for (int i = 0; i < D / 64; i++) {
-		const float a = t.norm[2 * i] * (v[2 * i] * unit);
-		const float b = t.norm[2 * i + 1] * (v[2 * i + 1] * unit);
-
-		v[2 * i] = a * t.cos[i] - b * t.sin[i];
-		v[2 * i + 1] = b * t.cos[i] + a * t.sin[i];
-	}
-}
-
-/* Which of the group's queries, then key, then value, is n; as a head of qkv. */
-D_INLINE unsigned
-head_of(const struct heads &h, const struct mine &m, unsigned n)
-{
-	return n < m.group ? m.kv * m.group + n :
-	    h.heads + (n - m.group) * h.kv_heads + m.kv;
-}
-
 /* Queries, the newest key and the newest value, as words in shared memory. */
 template <class T, int D> D_INLINE void
 prepare(T *qs, const struct heads &h, const struct mine &m, const float *qkv,
@@ -116,7 +50,7 @@ prepare(T *qs, const struct heads &h, const struct mine &m, const float *qkv,
 #pragma unroll
 		for (int i = 0; i < D / 32; i++)
 			if (warp + n * WARPS < m.group + 2)
-				v[n][i] = __ldcg(qkv + (m.seq * (h.heads + 2 * h.kv_heads) +
+				v[n][i] = __ldcg(qkv + ((size_t)m.seq * (h.heads + 2 * h.kv_heads) +
 				    head_of(h, m, warp + n * WARPS)) * D + lane + i / 2 * 32 +
 				    i % 2 * D / 2);
 #pragma unroll
@@ -140,12 +74,6 @@ prepare(T *qs, const struct heads &h, const struct mine &m, const float *qkv,
 		}
 	}
 }
-
-/* What a warp knows: the sums of its positions. */
-template <int D> struct sums {
-	float	 o[D / 8][2];		/* head lane / 4 */
-	float	 top[2], sum[2];	/* heads 2t and 2t + 1, t = lane % 4 */
-};
 
 /* Keys and values of 16 positions, as a lane's share of fragments. */
 template <int D> struct block {
@@ -173,90 +101,6 @@ fetch(struct block<D> *b, const struct heads &h, const struct mine &m, uint32_t 
 			    (size_t)min(j + t * 4 + r, last) * D + i * 64));
 }
 
-/* The newest position, and those after it, which count for nothing. */
-template <class T, int D> D_INLINE void
-put_newest(struct block<D> *b, const T *key, const T *value, uint32_t j,
-    uint32_t position, int lane)
-{
-	const int g = lane / 4, t = lane % 4;
-
-#pragma unroll
-	for (int i = 0; i < D / 32; i++)
-#pragma unroll
-		for (int r = 0; r < 2; r++)
-			if (j + g + r * 8 >= position)
-				b->k[i][r] = *(const uint4 *)(key + i * 32 + t * 8);
-#pragma unroll
-	for (int i = 0; i < D / 64; i++)
-#pragma unroll
-		for (int r = 0; r < 4; r++)
-			if (j + t * 4 + r >= position)
-				b->v[i][r] = *(const uint4 *)(value + i * 64 + g * 8);
-}
-
-/* Scores of 16 positions against the queries, softened; their values added. */
-template <class T, int D> D_INLINE void
-look(struct sums<D> *a, const struct block<D> &b, const uint4 q[D / 32], T *ps,
-    uint32_t j, uint32_t end, int lane)
-{
-	const int g = lane / 4, t = lane % 4;
-	const float scale = 1.44269504f / sqrtf((float)D);
-	float s[4] = {}, none[4][2] = {}, was[2], of_g;
-
-#pragma unroll
-	for (int i = 0; i < D / 32; i++) {
-		const uint4 u = b.k[i][0], l = b.k[i][1];
-		const uint32_t first[4] = { u.x, l.x, u.y, l.y };
-		const uint32_t second[4] = { u.z, l.z, u.w, l.w };
-
-		mma<T>(s, first, q[i].x, q[i].y);
-		mma<T>(s, second, q[i].z, q[i].w);
-	}
-#pragma unroll
-	for (int e = 0; e < 2; e++) {
-		float x = j + g < end ? s[e] * scale : -INFINITY;
-		float y = j + g + 8 < end ? s[2 + e] * scale : -INFINITY;
-		float best = fmaxf(a->top[e], fmaxf(x, y));
-
-		best = fmaxf(best, __shfl_xor_sync(~0u, best, 4));
-		best = fmaxf(best, __shfl_xor_sync(~0u, best, 8));
-		best = fmaxf(best, __shfl_xor_sync(~0u, best, 16));
-		was[e] = exp2f(a->top[e] - best);
-		a->top[e] = best;
-		x = exp2f(x - best);
-		y = exp2f(y - best);
-		a->sum[e] = a->sum[e] * was[e] + x + y;
-		ps[(2 * t + e) * 20 + g] = from_float<T>(x);
-		ps[(2 * t + e) * 20 + g + 8] = from_float<T>(y);
-	}
-	__syncwarp();
-	const uint2 p = *(const uint2 *)(ps + g * 20 + t * 4);
-	const uint32_t pf[4] = { p.x, 0, p.y, 0 };
-
-	was[0] = __shfl_sync(~0u, was[0], g / 2);
-	was[1] = __shfl_sync(~0u, was[1], g / 2);
-	of_g = g % 2 ? was[1] : was[0];
-#pragma unroll
-	for (int i = 0; i < D / 8; i++) {
-		const int w = i % 8 / 2, pick = i % 2 ? 0x7632 : 0x5410;
-		const uint4 *r = b.v[i / 8];
-		const uint32_t b0 = __byte_perm(((const uint32_t *)&r[0])[w],
-		    ((const uint32_t *)&r[1])[w], pick);
-		const uint32_t b1 = __byte_perm(((const uint32_t *)&r[2])[w],
-		    ((const uint32_t *)&r[3])[w], pick);
-
-		float c[4] = { a->o[i][0] * of_g, a->o[i][1] * of_g, none[i % 4][0],
-		    none[i % 4][1] };
-
-		mma<T>(c, pf, b0, b1);
-		a->o[i][0] = c[0];
-		a->o[i][1] = c[1];
-		none[i % 4][0] = c[2];
-		none[i % 4][1] = c[3];
-	}
-	__syncwarp();
-}
-
 /* The warp's positions; two blocks of them have been fetched, without the newest. */
 template <class T, int D> D_INLINE void
 look_all(struct sums<D> *a, struct block<D> b[2], const struct heads &h,
@@ -264,19 +108,22 @@ look_all(struct sums<D> *a, struct block<D> b[2], const struct heads &h,
 {
 	const int g = lane / 4, t = lane % 4;
 	const uint32_t start = m.first + warp * 16;
-	uint4 q[D / 32];
+	const T *query = qs + g * D + t * 8;
+	float was[2];
 
-#pragma unroll
-	for (int i = 0; i < D / 32; i++)
-		q[i] = g < (int)m.group ? *(const uint4 *)(qs + g * D + i * 32 + t * 8) :
-		    make_uint4(0, 0, 0, 0);
 	for (uint32_t j = start; j < m.end; j += STEP) {
 		if (j != start && j + STEP < m.end)
 			fetch<T, D>(&b[1], h, m, j + STEP, lane);
-		if (j + 16 > m.position)
-			put_newest<T, D>(&b[0], qs + m.group * D, qs + (m.group + 1) * D, j,
-			    m.position, lane);
-		look<T, D>(a, b[0], q, ps, j, m.end, lane);
+		if (j + 16 > m.position) {
+			put_newest_key<T, D>(b[0].k, qs + m.group * D, j, m.position, lane);
+			put_newest_value<T, D>(b[0].v, qs + (m.group + 1) * D, j, m.position,
+			    lane);
+		}
+		float s[4] = {};
+
+		score<T, D>(s, b[0].k, query, g < (int)m.group);
+		soften<T, D>(a, s, ps, was, j, m.end, lane);
+		add_values<T, D>(a, b[0].v, ps, was, lane);
 		b[0] = b[1];
 	}
 #pragma unroll
@@ -320,7 +167,7 @@ decode(struct heads h, struct split split, const float *qkv, T *out)
 	T *ps = qs + (GROUP + 2) * D;			/* [warp][GROUP][20] */
 	const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 	const struct mine m = find(h, split);
-	const size_t head = m.seq * h.kv_heads + m.kv, each = m.group * (D + 2);
+	const size_t head = (size_t)m.seq * h.kv_heads + m.kv, each = m.group * (D + 2);
 	float *mine = split.part + head * split.n_splits * each;
 	struct sums<D> a = {};
 	struct block<D> b[2];
@@ -342,15 +189,7 @@ decode(struct heads h, struct split split, const float *qkv, T *out)
 	a.top[0] = a.top[1] = -INFINITY;
 	look_all<T, D>(&a, b, h, m, qs, ps + warp * GROUP * 20, warp, lane);
 	float *to = part + warp * GROUP * (D + 2);
-#pragma unroll
-	for (int i = 0; i < D / 8; i++)
-		for (int e = 0; e < 2; e++)
-			to[lane / 4 * (D + 2) + i / 8 * 64 + (lane % 4 * 2 + e) * 8 + i % 8] =
-			    a.o[i][e];
-	for (int e = 0; lane < 4 && e < 2; e++) {
-		to[(lane * 2 + e) * (D + 2) + D] = a.top[e];
-		to[(lane * 2 + e) * (D + 2) + D + 1] = a.sum[e];
-	}
+	put_sums<D>(to, a, lane);
 	__syncthreads();
 	/* Each warp a query, of which it has all that is needed. */
 	if (warp < (int)m.group) {
@@ -379,7 +218,7 @@ decode(struct heads h, struct split split, const float *qkv, T *out)
 #pragma unroll
 		for (int d = 0; d < D / 32; d++)
 			if (alone)
-				out[(m.seq * h.heads + m.kv * m.group + warp) * D + d * 32 + lane] =
+				out[((size_t)m.seq * h.heads + m.kv * m.group + warp) * D + d * 32 + lane] =
 				    from_float<T>(mean[d] / all);
 			else
 				p[d * 32 + lane] = mean[d];
@@ -412,7 +251,7 @@ decode(struct heads h, struct split split, const float *qkv, T *out)
 				mean[d] += w[i] * __ldcg(p + i * each + d * 32);
 #pragma unroll
 		for (int d = 0; d < D / 32; d++)
-			out[(m.seq * h.heads + m.kv * m.group + warp) * D + d * 32 + lane] =
+			out[((size_t)m.seq * h.heads + m.kv * m.group + warp) * D + d * 32 + lane] =
 			    from_float<T>(mean[d] / sum);
 	}
 }

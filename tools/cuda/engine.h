@@ -4,6 +4,7 @@
 
 #include "../worker/worker.h"
 #include "cuda.h"
+#include "step.h"
 
 /* device.c: the one device, and words for what goes wrong. */
 void	device_check(cudaError_t, const char *what);	/* dies */
@@ -72,7 +73,8 @@ struct engine {
 	struct blas *blas;
 	void	*memory;
 	size_t	 chunk, n_positions;	/* positions that prefill takes at a time */
-	bool	 streaming;		/* decode by the kernels for one sequence */
+	bool	 stepping;		/* decode by one kernel a step */
+	bool	 streaming;		/* or by the kernels for one sequence */
 
 	/* On the device. */
 	float	*x;			/* [row][hidden] */
@@ -88,6 +90,7 @@ struct engine {
 	struct route route;
 	struct finish finish;
 	size_t	 n_best_streaming;
+	struct step step;
 
 	/* On the host. */
 	cudaGraphExec_t graph;
@@ -100,5 +103,10 @@ struct engine {
 /* forward.c: what is queued, in what order. */
 void	forward_prefill(struct engine *);
 void	forward_decode(struct engine *);
+struct heads heads_of(const struct engine *, size_t layer);
+
+/* step-lay.c: a decode step as one kernel, where that can be. */
+void	step_lay(struct engine *, struct arena *);
+bool	step_open(struct engine *);
 
 #endif

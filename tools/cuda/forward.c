@@ -16,8 +16,8 @@ through(struct engine *e, const struct matrix *w, const void *x, void *out,
 	    .n = w->rows, .k = w->cols, .to = to });
 }
 
-static struct heads
-heads(const struct engine *e, size_t l)
+struct heads
+heads_of(const struct engine *e, size_t l)
 {
 	const struct model *m = e->m;
 	const struct device_layer *w = &e->weights.layer[l];
@@ -47,7 +47,7 @@ attend(struct engine *e, size_t l, uint32_t first, size_t rows)
 	const struct device_layer *w = &e->weights.layer[l];
 	const enum word word = e->weights.word;
 	const struct queue *q = &e->queue;
-	const struct heads h = heads(e, l);
+	const struct heads h = heads_of(e, l);
 
 	norm(e, e->x, w->attn_norm, rows);
 	if (first == AT_PLACE && cu_decode_can(word, &h)) {
@@ -181,7 +181,7 @@ static void
 stream_layer(struct engine *e, size_t l)
 {
 	const struct device_layer *w = &e->weights.layer[l];
-	const struct heads h = heads(e, l);
+	const struct heads h = heads_of(e, l);
 
 	stream(e, &w->qkv, w->attn_norm, (struct gemv){ .out = e->qkv, .to = GEMV_F32 });
 	cu_decode(&e->queue, e->weights.word, &h, &e->split, e->qkv, e->context);
@@ -203,6 +203,10 @@ forward_decode(struct engine *e)
 {
 	struct finish f = e->finish;
 
+	if (e->stepping) {
+		cu_step(&e->queue, &e->step, (uint32_t)e->m->head_dim);
+		return;
+	}
 	if (!e->streaming) {
 		for (size_t l = 0; l < e->m->n_layers; l++) {
 			attend(e, l, AT_PLACE, e->plan.batch);

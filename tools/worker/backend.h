@@ -8,11 +8,15 @@
 
 #include "model.h"
 
+/* How a decode step is cut into kernels, where a backend has a choice. */
+enum step_cut { STEP_AUTO, STEP_PERSISTENT, STEP_KERNELS };
+
 struct plan {
 	size_t	 prompt, generate;	/* tokens of each sequence */
 	size_t	 batch;			/* sequences */
 	bool	 keep_logits, keep_routing, keep_experts;
 	const uint32_t *experts;	/* [layer][position][batch][top] to take; or NULL */
+	enum step_cut step;
 	bool	 watched;		/* a phase's work is queued and done in its range */
 };
 

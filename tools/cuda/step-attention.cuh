@@ -1,0 +1,291 @@
+/*
+ * step-attention.cuh: a block's units of attention: a sequence's key head and
+ * a span of positions, whose keys and values come through the ring.  A warp
+ * has 16 positions at a time.  Spans' results are added up in a second turn,
+ * by whom the context is left for the next product.
+ */
+#ifndef STEP_ATTENTION_CUH
+#define STEP_ATTENTION_CUH
+
+/* Of the warps that multiply. */
+D_INLINE void
+warps_meet(void)
+{
+	asm volatile("bar.sync 1, %0;" :: "n"(WARPS * 32) : "memory");
+}
+
+/* A warp a head: queries, the newest key and value, in shared memory and cache. */
+template <class T, int D> D_INLINE void
+prepare(const struct step &a, const struct site &s, const struct heads &h,
+    const struct mine &m, uint32_t qkv_at, int warp, int lane)
+{
+	enum { EACH = D / 32, HEADS = (GROUP_MAX + 2 + WARPS - 1) / WARPS };
+	const char *row = s.words.now + qkv_at + (size_t)m.seq * (h.heads +
+	    2 * h.kv_heads) * D * 4;
+	uint32_t word[HEADS][EACH];
+	struct turn<D> turn;
+
+#pragma unroll
+	for (int n = 0; n < HEADS; n++)
+#pragma unroll
+		for (int i = 0; i < EACH; i++)
+			if (warp + n * WARPS < m.group + 2)
+				word[n][i] = words_ask(row + (head_of(h, m, warp + n * WARPS) * D +
+				    lane + i / 2 * 32 + i % 2 * D / 2) * 4);
+#pragma unroll
+	for (int n = 0; n < HEADS; n++) {
+		const unsigned nth = warp + n * WARPS, head = head_of(h, m, nth);
+		T *to = (T *)(s.room + a.room.queries) + nth * D;
+		T *cache = (T *)(nth == m.group ? h.k : h.v) + m.base +
+		    (size_t)m.position * D;
+		float v[EACH];
+
+		if (nth >= m.group + 2)
+			break;
+		find_turn<D>(&turn, h, m, head, lane);
+#pragma unroll
+		for (int i = 0; i < EACH; i++) {
+			words_settle(word[n][i], row + (head * D + lane + i / 2 * 32 +
+			    i % 2 * D / 2) * 4);
+			v[i] = __uint_as_float(word[n][i]);
+		}
+		__syncwarp();
+		turn_head<D>(v, turn, h, (nth < m.group ? h.q_norm : h.k_norm) != NULL,
+		    nth <= m.group);
+#pragma unroll
+		for (int i = 0; i < EACH; i++) {
+			const int at = lane + i / 2 * 32 + i % 2 * D / 2;
+
+			to[at] = from_float<T>(v[i]);
+			if (nth >= m.group && m.end > m.position)
+				cache[at] = to[at];
+		}
+	}
+}
+
+/* 16 positions from j on, which lie in a stage from row on. */
+template <class T, int D> D_INLINE void
+look_at(struct sums<D> *sums, const struct step &a, const struct site &s, const struct mine &m, uint32_t at,
+    uint32_t row, uint32_t j, int warp, int lane)
+{
+	const T *query = (const T *)(s.room + a.room.queries) + lane / 4 * D + lane % 4 * 8;
+	const T *newest = (const T *)(s.room + a.room.queries) + m.group * D;
+	T *ps = (T *)(s.room + a.room.scores) + warp * SCORES;
+	const uint32_t keys = at + (row + lane / 4) * D * 2 + lane % 4 * 16;
+	const uint32_t values = at + (positions_a_stage<D>() + row + lane % 4 * 4) * D * 2 +
+	    lane / 4 * 16;
+	float was[2], score_of[4] = {};
+	uint4 k[D / 32][2], v[D / 64][4];
+
+#pragma unroll
+	for (int i = 0; i < D / 32; i++) {
+		k[i][0] = shared16(keys + i * 64);
+		k[i][1] = shared16(keys + 8 * D * 2 + i * 64);
+	}
+	if (j + 16 > m.position)
+		put_newest_key<T, D>(k, newest, j, m.position, lane);
+	score<T, D>(score_of, k, query, lane / 4 < (int)m.group);
+	soften<T, D>(sums, score_of, ps, was, j, m.end, lane);
+#pragma unroll
+	for (int i = 0; i < D / 64; i++)
+#pragma unroll
+		for (int r = 0; r < 4; r++)
+			v[i][r] = shared16(values + r * D * 2 + i * 128);
+	if (j + 16 > m.position)
+		put_newest_value<T, D>(v, newest + D, j, m.position, lane);
+	add_values<T, D>(sums, v, ps, was, lane);
+}
+
+/* Where a span's result lies: D values, then their top and their sum. */
+template <int D> D_INLINE uint32_t
+span_at(const struct step &a, uint32_t seq, uint32_t head, uint32_t split)
+{
+	return ((seq * (a.q_size / D) + head) * a.n_splits + split) * (D + 4) * 4;
+}
+
+/* Of one query head, by one warp, out of the first n slots. */
+template <class T, int D> D_INLINE void
+leave_head(const struct step &a, const struct site &s, const struct mine &m, const struct step_op &op,
+    const float *slots, int n, int query, int lane)
+{
+	const uint32_t head = m.kv * m.group + query;
+	const float *of = slots + query * (D + 2);
+	const float top = lane < n ? of[lane * GROUP_MAX * (D + 2) + D] : -INFINITY;
+	float best = top, weight, all;
+	float2 mean[D / 64] = {};
+
+	for (int i = 16; i > 0; i /= 2)
+		best = fmaxf(best, __shfl_xor_sync(~0u, best, i));
+	weight = lane < n ? exp2f(top - best) : 0;
+	all = warp_sum(lane < n ? weight * of[lane * GROUP_MAX * (D + 2) + D + 1] : 0);
+	const float unit = a.n_splits == 1 ? 1 / all : 1;
+
+#pragma unroll
+	for (int i = 0; i < WARPS; i++) {
+		const float one = __shfl_sync(~0u, weight, i);
+
+		if (i >= n)
+			break;
+#pragma unroll
+		for (int d = 0; d < D / 64; d++) {
+			const float2 x = *(const float2 *)(of + i * GROUP_MAX * (D + 2) +
+			    d * 64 + lane * 2);
+
+			mean[d].x += one * x.x;
+			mean[d].y += one * x.y;
+		}
+	}
+	if (a.n_splits == 1) {
+		const uint32_t to = op.out + (m.seq * a.q_size +
+		    head * D + lane * 2) * 2;
+
+#pragma unroll
+		for (int d = 0; d < D / 64; d++)
+			words_put(s.words, to + d * 128, pair<T>(mean[d].x * unit, mean[d].y * unit));
+	} else {
+		const uint32_t to = op.square + span_at<D>(a, m.seq, head, m.split);
+
+#pragma unroll
+		for (int d = 0; d < D / 64; d++) {
+			words_put(s.words, to + (d * 64 + lane * 2) * 4, mean[d].x);
+			words_put(s.words, to + (d * 64 + lane * 2 + 1) * 4, mean[d].y);
+		}
+		if (lane < 2)
+			words_put(s.words, to + (D + lane) * 4, lane == 0 ? best : all);
+	}
+}
+
+/* A span of no position counts for nothing, but is written and wiped like all. */
+template <int D> D_INLINE void
+leave_none(const struct step &a, const struct site &s, const struct mine &m, const struct step_op &op,
+    int warp, int lane)
+{
+	if (warp < m.group)
+		for (int i = lane; i < D + 2; i += 32)
+			words_put(s.words, op.square + span_at<D>(a, m.seq,
+			    m.kv * m.group + warp, m.split) + i * 4,
+			    i == D ? -INFINITY : 0.0f);
+}
+
+/* All warps' sums into one, in the room of a stage that has been read. */
+template <class T, int D> D_INLINE void
+add_up(const struct step &a, const struct site &s, const struct mine &m, const struct step_op &op,
+    struct sums<D> *sums, float *slots, int n, int warp, int lane)
+{
+#pragma unroll
+	for (int e = 0; e < 2; e++)
+		for (int d = 4; d < 32; d *= 2)
+			sums->sum[e] += __shfl_xor_sync(~0u, sums->sum[e], d);
+	warps_meet();
+	if (warp < n)
+		put_sums<D>(slots + warp * GROUP_MAX * (D + 2), *sums, lane);
+	warps_meet();
+	if (warp < m.group)
+		leave_head<T, D>(a, s, m, op, slots, n, warp, lane);
+	bulk_fence();
+}
+
+template <class T, int D> D_INLINE void
+attend(const struct step &a, const struct site &s, struct ring &r, const struct heads &h,
+    const struct mine &m, const struct step_op &op, int warp, int lane)
+{
+	const uint32_t most = positions_a_stage<D>(), warps = most / 16;
+	struct sums<D> sums = {};
+	uint32_t turn = 0;
+
+	if (m.first >= m.end) {
+		leave_none<D>(a, s, m, op, warp, lane);
+		return;
+	}
+	prepare<T, D>(a, s, h, m, op.x, warp, lane);
+	warps_meet();
+	sums.top[0] = sums.top[1] = -INFINITY;
+	for (uint32_t j = m.first; j < m.end; j += most, turn++) {
+		const uint32_t at = ring_take(r), row = warp % warps * 16;
+
+		if (turn % (WARPS / warps) == warp / warps && j + row < m.end)
+			look_at<T, D>(&sums, a, s, m, at, row, j + row, warp, lane);
+		if (j + most >= m.end)
+			add_up<T, D>(a, s, m, op, &sums, (float *)(s.stages +
+			    (at - r.data)), min((m.end - m.first + 15) / 16, WARPS), warp, lane);
+		ring_give(r, lane);
+	}
+}
+
+/* A query head's spans, a warp each: the context; a lane has four values. */
+template <class T, int D> D_INLINE void
+add_spans(const struct step &a, const struct site &s, const struct step_op &op, uint32_t seq,
+    uint32_t head, int lane)
+{
+	enum { AHEAD = 4, SPAN = (D + 4) * 4 };
+	const char *from = s.words.now + op.square + span_at<D>(a, seq, head, 0);
+	const bool mine = lane < D / 4;
+	float best = -INFINITY, all = 0, weight[2], mean[4] = {};
+
+#pragma unroll
+	for (int i = 0; i < 2; i++) {
+		const char *of = from + (lane + i * 32) * SPAN + D * 4;
+		const bool there = lane + i * 32 < a.n_splits;
+		uint32_t top = words_ask(of, there);
+
+		words_settle(top, of);
+		weight[i] = there ? __uint_as_float(top) : -INFINITY;
+		best = fmaxf(best, weight[i]);
+	}
+	__syncwarp();
+	for (int i = 16; i > 0; i /= 2)
+		best = fmaxf(best, __shfl_xor_sync(~0u, best, i));
+#pragma unroll
+	for (int i = 0; i < 2; i++) {
+		const char *of = from + (lane + i * 32) * SPAN + (D + 1) * 4;
+		uint32_t sum = words_ask(of, lane + i * 32 < a.n_splits);
+
+		words_settle(sum, of);
+		weight[i] = exp2f(weight[i] - best);
+		all += weight[i] * __uint_as_float(sum);
+	}
+	__syncwarp();
+	all = 1 / warp_sum(all);
+#pragma unroll 1
+	for (uint32_t first = 0; first < a.n_splits; first += AHEAD) {
+		const int n = mine ? (int)(a.n_splits - first) : 0;
+		uint4 v[AHEAD];
+
+		words_ask<AHEAD>(v, from + first * SPAN + lane * 16, SPAN, n);
+		words_settle<AHEAD>(v, from + first * SPAN + lane * 16, SPAN, n, false);
+#pragma unroll
+		for (int k = 0; k < AHEAD; k++) {
+			const float one = __shfl_sync(~0u, first + k < 32 ? weight[0] : weight[1],
+			    (first + k) % 32);
+
+			mean[0] += one * __uint_as_float(v[k].x);
+			mean[1] += one * __uint_as_float(v[k].y);
+			mean[2] += one * __uint_as_float(v[k].z);
+			mean[3] += one * __uint_as_float(v[k].w);
+		}
+	}
+	const uint32_t to = op.out + (seq * a.q_size + head * D +
+	    lane * 4) * 2;
+
+	if (mine) {
+		words_put(s.words, to, pair<T>(mean[0] * all, mean[1] * all));
+		words_put(s.words, to + 4, pair<T>(mean[2] * all, mean[3] * all));
+	}
+}
+
+template <class T, int D> D_INLINE void
+attend_all(const struct step &a, const struct site &s, struct ring &r,
+    const struct step_op &op, struct step_part part, int warp, int lane)
+{
+	const struct heads &h = heads_of(a, s, op);
+
+	for (uint32_t i = 0; i < part.n; i++)
+		attend<T, D>(a, s, r, h, unit_of(a, h, part.first + i), op, warp, lane);
+	if (a.n_splits == 1)
+		return;
+	for (uint32_t i = blockIdx.x + warp * a.n_blocks; i < s.batch * h.heads;
+	    i += WARPS * a.n_blocks)
+		add_spans<T, D>(a, s, op, i / h.heads, i % h.heads, lane);
+}
+
+#endif

@@ -1,0 +1,254 @@
+/*
+ * step-finish.cuh: the warp that adds up what the others have multiplied, makes
+ * results of it and leaves them for the other blocks.  It also keeps the
+ * residual stream of its block's tiles, and ends the step.
+ */
+#ifndef STEP_FINISH_CUH
+#define STEP_FINISH_CUH
+
+struct clerk {
+	uint32_t at, turn;		/* which of the two groups of sums */
+	int	 lane;
+};
+
+/* One result: lanes of eight have a tile's rows for a sequence. */
+struct value {
+	uint32_t tile, seq, row;	/* tile: of the group */
+	float	 bias, norm;
+	bool	 there;
+};
+
+/* The i-th of a group of n results' tiles, of which tile is the first. */
+D_INLINE struct value
+value_of(const struct site &s, const struct step_op &op, uint32_t tile, uint32_t n, uint32_t i)
+{
+	const uint32_t pair = i / STEP_ROWS, t = pair / s.batch;
+	const uint32_t row = (tile + t) * STEP_ROWS + i % STEP_ROWS;
+	const bool there = t < n && row < op.rows;
+
+	return { t, pair - t * s.batch, row, there && op.bias != NULL ? op.bias[row] : 0,
+	    there && op.norm != NULL ? op.norm[row] : 0, there };
+}
+
+D_INLINE float
+add_warps(const struct step &a, const struct site &s, const struct clerk &c, uint32_t tile,
+    const struct value &v)
+{
+	const float *from = sums_at(a, s, c.at, tile) + v.seq * STEP_ROWS + v.row % STEP_ROWS;
+	float part[4] = {};
+
+#pragma unroll
+	for (int i = 0; i < 2 * WARPS; i++)
+		if (i < sums_of(s.batch))
+			part[i % 4] += from[i * s.batch * STEP_ROWS];
+	return part[0] + part[1] + (part[2] + part[3]);
+}
+
+/* One over the root mean square of each sequence's hidden row. */
+D_INLINE void
+find_scale(const struct step &a, const struct site &s, const struct step_op &op, int lane)
+{
+	enum { QUADS = STEP_WIDE / STEP_ROWS / 4 / 32 };	/* of a lane */
+	const int quads = a.hidden / STEP_ROWS / 4, n = (quads - lane + 31) / 32;
+
+#pragma unroll 1
+	for (uint32_t seq = 0; seq < s.batch; seq++) {
+		const char *from = s.words.now + op.square + (seq * quads + lane) * 16;
+		uint4 v[QUADS];
+		float sum = 0;
+
+		words_ask<QUADS>(v, from, 512, n);
+		words_settle<QUADS>(v, from, 512, n, false);
+#pragma unroll
+		for (int i = 0; i < QUADS; i++)
+			sum += __uint_as_float(v[i].x) + __uint_as_float(v[i].y) +
+			    (__uint_as_float(v[i].z) + __uint_as_float(v[i].w));
+		sum = warp_sum(sum);
+		if (lane == 0)
+			s.scale[seq] = rsqrtf(sum / (float)a.hidden + a.eps);
+	}
+	__syncwarp();
+}
+
+/* A new h: what is multiplied next but for the scale, and its square. */
+template <class T> D_INLINE void
+leave_hidden(const struct step &a, const struct site &s, const struct value &v, float h,
+    uint32_t x, uint32_t squares, int lane)
+{
+	const float mine = h * v.norm, next = __shfl_down_sync(~0u, mine, 1);
+	float square = v.there ? h * h : 0;
+
+	if (v.there && lane % 2 == 0)
+		words_put(s.words, x + (v.seq * a.hidden + v.row) * 2, pair<T>(mine, next));
+#pragma unroll
+	for (int i = 1; i < STEP_ROWS; i *= 2)
+		square += __shfl_xor_sync(~0u, square, i);
+	if (v.there && lane % STEP_ROWS == 0)
+		words_put(s.words, squares + (v.seq * a.hidden + v.row) / STEP_ROWS * 4, square);
+}
+
+D_INLINE float *
+residual_of(const struct step &a, const struct site &s, const struct value &v)
+{
+	return (float *)(s.room + a.room.residual) + (v.tile * s.batch + v.seq) * STEP_ROWS +
+	    v.row % STEP_ROWS;
+}
+
+/* The embedding of the last token is h: as if a layer before the first gave it. */
+template <class T> D_INLINE void
+begin_step(const struct step &a, const struct site &s, int lane)
+{
+	const struct step_part part = part_of(a, s, STEP_OUT);
+	const struct step_op &next = op_of(a, s, STEP_QKV);
+
+#pragma unroll 1
+	for (uint32_t i = 0; i < part.n * s.batch * STEP_ROWS; i += 32) {
+		struct value v = value_of(s, op_of(a, s, STEP_OUT), part.first, part.n, i + lane);
+		float h = 0;
+
+		if (v.there) {
+			const uint32_t *token = a.finish.token +
+			    (a.finish.place[v.seq].n_generated - 1) * s.batch;
+
+			v.norm = a.first_norm[v.row];
+			h = to_float(((const T *)a.finish.embed)[token[v.seq] *
+			    (size_t)a.hidden + v.row]);
+			*residual_of(a, s, v) = h;
+		}
+		leave_hidden<T>(a, s, v, h, next.x, next.square, lane);
+	}
+}
+
+D_INLINE void
+leave_logit(const struct step &a, const struct site &s, const struct value &v, float logit,
+    int lane)
+{
+	unsigned long long b = v.there ? key(logit, v.row) : 0;
+
+	if (v.there && a.finish.keep != NULL)
+		a.finish.keep[(a.finish.place[v.seq].n_generated * a.finish.batch + v.seq) *
+		    a.finish.vocab + v.row] = logit;
+#pragma unroll
+	for (int i = 1; i < STEP_ROWS; i *= 2)
+		b = better(b, __shfl_xor_sync(~0u, b, i));
+	if (lane % STEP_ROWS == 0)
+		atomicMax(s.best + v.seq, b);
+}
+
+template <class T> D_INLINE void
+leave_act(const struct site &s, const struct step_op &op, const struct value &v, float gate,
+    float up, int lane)
+{
+	const float y = __fdividef(gate, 1 + __expf(-gate)) * up;
+	const float next = __shfl_down_sync(~0u, y, 1);
+
+	if (v.there && lane % 2 == 0)
+		words_put(s.words, op.out + (v.seq * op.rows + v.row) * 2, pair<T>(y, next));
+}
+
+template <class T> D_INLINE void
+finish_value(const struct step &a, const struct site &s, const struct clerk &c,
+    const struct step_op &op, const struct value &v)
+{
+	float sum = v.there ? add_warps(a, s, c, v.tile * op.halves, v) : 0;
+
+	if (is_deep(op)) {
+		float *h = residual_of(a, s, v);
+
+		sum += v.bias;
+		if (v.there)
+			*h = sum += *h;
+		leave_hidden<T>(a, s, v, sum, op.out, op.out_square, c.lane);
+		return;
+	}
+	sum *= s.scale[v.seq];
+	if (op.kind == STEP_VOCAB)
+		leave_logit(a, s, v, sum, c.lane);
+	else if (op.kind == STEP_GATE)
+		leave_act<T>(s, op, v, sum, v.there ? s.scale[v.seq] *
+		    add_warps(a, s, c, v.tile * 2 + 1, v) : 0, c.lane);
+	else if (v.there)
+		words_put(s.words, op.out + (v.seq * op.rows + v.row) * 4, sum + v.bias);
+}
+
+template <class T> D_INLINE void
+finish_product(const struct step &a, const struct site &s, struct clerk &c,
+    const struct step_op &op, struct step_part part)
+{
+	const uint32_t n = part.n / op.halves;
+	const uint32_t group = (is_deep(op) ? STEP_DEEP : STEP_GROUP) / op.halves;
+
+#pragma unroll 1
+	for (uint32_t j = 0; j < n; j += group) {
+		const uint32_t tiles = min(group, n - j), first = part.first + j;
+		struct value v = value_of(s, op, first, tiles, c.lane);
+
+		if (j == 0 && !is_deep(op))
+			find_scale(a, s, op, c.lane);
+		barrier_wait(s.ready + c.at * 8, c.turn);
+#pragma unroll 1
+		for (uint32_t i = 0; i < tiles * s.batch * STEP_ROWS; i += 32) {
+			if (i > 0)
+				v = value_of(s, op, first, tiles, c.lane + i);
+			finish_value<T>(a, s, c, op, v);
+		}
+		__syncwarp();
+		if (c.lane == 0)
+			barrier_arrive(s.empty + c.at * 8);
+		c.at ^= 1;
+		c.turn ^= c.at == 0;
+	}
+}
+
+/* By the last block to end: the next tokens, and on to the next step. */
+D_INLINE void
+end_step(const struct step &a, const struct site &s, int lane)
+{
+	const struct finish &f = a.finish;
+	uint32_t before = 0;
+
+	__syncwarp();
+	if (lane < s.batch)
+		f.best[lane * a.n_blocks + blockIdx.x] = s.best[lane];
+	__threadfence();
+	__syncwarp();
+	if (lane == 0)
+		before = atomicAdd(a.done, 1);
+	if (__shfl_sync(~0u, before, 0) != a.n_blocks - 1)
+		return;
+	__threadfence();
+#pragma unroll 1
+	for (uint32_t seq = 0; seq < s.batch; seq++) {
+		const uint32_t n = f.place[seq].n_generated;
+		unsigned long long b = 0;
+
+		for (uint32_t i = lane; i < a.n_blocks; i += 32)
+			b = better(b, __ldcg(f.best + seq * a.n_blocks + i));
+		b = warp_best(b);
+		if (lane == 0) {
+			f.token[n * f.batch + seq] = key_index(b) < f.vocab ? key_index(b) : 0;
+			f.top[seq] = key_value(b);
+			f.place[seq].n_generated = n + 1;
+			f.place[seq].position++;
+		}
+	}
+	if (lane == 0) {
+		*a.done = 0;
+		++*a.turn;
+	}
+}
+
+template <class T> D_INLINE void
+finish_all(const struct step &a, const struct site &s, int lane)
+{
+	struct clerk c = { 0, 0, lane };
+
+	begin_step<T>(a, s, lane);
+#pragma unroll 1
+	for (uint32_t i = 0; i < a.n_ops; i++)
+		if (op_of(a, s, i).kind != STEP_ATTEND)
+			finish_product<T>(a, s, c, op_of(a, s, i), part_of(a, s, i));
+	end_step(a, s, lane);
+}
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * step-plan.h: the work of a decode step as one kernel that stays, and how it
+ * is dealt to its blocks, one a multiprocessor.
+ *
+ * A tile is eight rows of a matrix.  A stage of a block's ring holds up to
+ * 2048 columns of a tile, or two tiles of half as many.
+ */
+#ifndef STEP_PLAN_H
+#define STEP_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+	STEP_ROWS = 8,			/* of a tile */
+	STEP_COLS = 2048,		/* of a tile, in a stage */
+	STEP_WIDE = 2 * STEP_COLS,	/* of hidden, at most */
+	STEP_DEEP = 8,			/* tiles of hidden a block, at most */
+	STEP_GROUP = 4,			/* of others whose sums are handed over together */
+	STEP_BATCH = 8,			/* sequences, at most */
+	STEP_SPLITS = 64,		/* spans of positions, at most */
+	STEP_STAGE = 2 * STEP_ROWS * (STEP_COLS + 64),	/* bytes */
+	STEP_STAGES = 8, STEP_STAGES_LEAST = 2		/* at most, at least */
+};
+
+/* A step's work, in order: five kinds a layer, and the last once. */
+enum step_kind { STEP_QKV, STEP_ATTEND, STEP_OUT, STEP_GATE, STEP_DOWN, STEP_VOCAB };
+
+/* A block's part of an op: from which tile, or unit of attention, on; how many. */
+struct step_part {
+	uint16_t first, n;
+};
+
+/* What is dealt. */
+struct step_deal {
+	uint32_t n_blocks, n_layers;
+	uint32_t hidden, qkv, q_size, ffn, vocab;	/* rows */
+	uint32_t units;			/* (sequence, key head, span) */
+	uint64_t unit_bytes;
+};
+/* part[block][op]; false: a block would have too many tiles of hidden. */
+bool	step_deal(const struct step_deal *, struct step_part *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,239 @@
+/*
+ * step-product.cuh: the warps that multiply.  Each has the same columns of all
+ * rows, every eighth unit of 32.  A lane's 16 bytes of a row go to a tensor
+ * core as they lie, as its rows g and g + 8 (g being lane / 4, t lane % 4); so
+ * those two are the same row, by other columns.  x is the other factor: of one
+ * sequence, the first words are its column 0 and the others its column 4, and
+ * the sum of two of the results is the product; of more, it takes two turns.
+ */
+#ifndef STEP_PRODUCT_CUH
+#define STEP_PRODUCT_CUH
+
+enum { UNITS = STEP_COLS / UNIT / WARPS, APART = WARPS * UNIT };
+
+/* Where a multiplying warp puts its sums. */
+struct hand {
+	uint32_t at, turn;		/* which of the two */
+	int	 warp, lane;
+};
+
+D_INLINE void
+hand_wait(const struct hand &h, const struct site &s)
+{
+	barrier_wait(s.empty + h.at * 8, h.turn ^ 1);
+}
+
+D_INLINE void
+hand_over(struct hand &h, const struct site &s)
+{
+	__syncwarp();
+	if (h.lane == 0)
+		barrier_arrive(s.ready + h.at * 8);
+	h.at ^= 1;
+	h.turn ^= h.at == 0;
+}
+
+/* A tile's sums, or what is added to them: row g of one sequence, or of two. */
+template <bool ONE> D_INLINE void
+hand_put(const struct hand &h, const struct site &s, float *tile, const float c[2], bool add)
+{
+	const int g = h.lane / 4, t = h.lane % 4;
+
+	if constexpr (ONE) {
+		float *to = tile + (h.warp * 2 + t / 2) * STEP_ROWS + g;
+
+		if (t % 2 == 0)
+			*to = add ? *to + c[0] : c[0];
+	} else
+#pragma unroll
+		for (int e = 0; e < 2; e++) {
+			float *to = tile + (h.warp * s.batch + 2 * t + e) * STEP_ROWS + g;
+
+			if (2 * t + e < (int)s.batch)
+				*to = add ? *to + c[e] : c[e];
+		}
+}
+
+/* What a lane needs of a product. */
+struct task {
+	const char *x;			/* from the lane's first column on */
+	uint32_t row, col, per;		/* per: tiles a stage */
+	int	 units, asked;		/* of weights that this lane has, and of x */
+};
+
+template <bool ONE> D_INLINE struct task
+task_of(const struct site &s, const struct hand &h, const struct step_op &op)
+{
+	const uint32_t g = h.lane / 4, col = h.warp * UNIT + h.lane % 4 * 8;
+	const int units = ((int)op.cols - (int)col + APART - 1) / APART;
+	const bool mine = ONE ? g % 4 == 0 : g < s.batch;
+
+	return { s.words.now + op.x + ((ONE ? 0 : g * op.cols) + col) * 2, g, col,
+	    tiles_a_stage(op.cols), units, mine ? units : 0 };
+}
+
+/* x of a unit in a lane. */
+template <bool ONE> struct factor {
+	uint32_t x[ONE ? 2 : 4];
+};
+
+template <bool ONE, int N> D_INLINE void
+factors(struct factor<ONE> f[N], const uint4 v[N], int lane)
+{
+#pragma unroll
+	for (int i = 0; i < N; i++)
+		if (ONE) {
+			f[i].x[0] = lane < 16 ? v[i].x : v[i].y;
+			f[i].x[1] = lane < 16 ? v[i].z : v[i].w;
+		} else {
+			f[i].x[0] = v[i].x;
+			f[i].x[1] = v[i].z;
+			f[i].x[ONE ? 0 : 2] = v[i].y;
+			f[i].x[ONE ? 1 : 3] = v[i].w;
+		}
+}
+
+template <class T, bool ONE> D_INLINE void
+multiply_unit(float c[2][4], const struct factor<ONE> &f, uint4 w, int i)
+{
+	const uint32_t *a = (const uint32_t *)&w;
+
+	if (ONE)
+		mma<T>(c[i % 2], a, f.x[0], f.x[1]);
+	else {
+		mma<T>(c[0], a, f.x[0], f.x[1]);
+		mma<T>(c[1], a, f.x[ONE ? 0 : 2], f.x[ONE ? 1 : 3]);
+	}
+}
+
+/* A tile's part in a stage, of so many columns: N units at most. */
+template <class T, bool ONE, int N> D_INLINE void
+multiply(float sum[2], const struct factor<ONE> f[N], uint32_t at, int n, uint32_t cols,
+    int lane)
+{
+	float c[2][4] = {};
+
+	if (cols == N * APART) {
+		uint4 w[N];
+
+#pragma unroll
+		for (int i = 0; i < N; i++)
+			w[i] = shared16(at + i * APART * 2);
+#pragma unroll
+		for (int i = 0; i < N; i++)
+			multiply_unit<T, ONE>(c, f[i], w[i], i);
+	} else
+#pragma unroll
+		for (int i = 0; i < N; i++)
+			if (i * APART < cols)
+				multiply_unit<T, ONE>(c, f[i], shared16(at + i * APART * 2,
+				    i < n), i);
+	if (ONE)
+		sum[0] += lane % 4 < 2 ? c[0][0] + c[1][0] : c[0][2] + c[1][2];
+	else {
+		sum[0] += c[0][0] + c[1][2];
+		sum[1] += c[0][1] + c[1][3];
+	}
+}
+
+/* x of all columns at once, N units of them; then tile by tile. */
+template <class T, bool ONE, int N> D_INLINE void
+multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
+    const struct step_op &op, uint32_t n)
+{
+	enum { FIRST = N < UNITS ? N : UNITS };		/* units of a first stage */
+	const struct task t = task_of<ONE>(s, h, op);
+	const uint32_t cols = min(op.cols, (uint32_t)STEP_COLS);
+	const uint32_t tile = STEP_ROWS * pitch_of(cols), stride = sums_stride(s.batch);
+	const uint32_t here = t.row * pitch_of(cols) + t.col * 2;
+	struct factor<ONE> f[N];
+	uint32_t at = 0;
+
+	{
+		uint4 v[N];
+
+		words_ask<N>(v, t.x, APART * 2, t.asked);
+		words_settle<N>(v, t.x, APART * 2, t.asked, !ONE);
+		factors<ONE, N>(f, v, h.lane);
+	}
+#pragma unroll 1
+	for (uint32_t j = 0; j < n; j++) {
+		float c[2] = {};
+
+		at = (j & (t.per - 1)) == 0 ? ring_take(r) + here : at + tile;
+		multiply<T, ONE, FIRST>(c, f, at, t.units, cols, h.lane);
+		if constexpr (N > UNITS) {
+			const uint32_t more = op.cols - STEP_COLS;
+
+			ring_give(r, h.lane);
+			at = ring_take(r) + t.row * pitch_of(more) + t.col * 2;
+			multiply<T, ONE, N - FIRST>(c, f + FIRST, at, t.units - FIRST, more,
+			    h.lane);
+		}
+		if ((j & (t.per - 1)) == t.per - 1 || j == n - 1)
+			ring_give(r, h.lane);
+		if (j % STEP_GROUP == 0)
+			hand_wait(h, s);
+		hand_put<ONE>(h, s, sums_at(a, s, h.at, 0) + j % STEP_GROUP * stride, c, false);
+		if (j % STEP_GROUP == STEP_GROUP - 1 || j == n - 1)
+			hand_over(h, s);
+	}
+}
+
+/* Few tiles, of any number of columns: x of the next while these are multiplied. */
+template <class T, bool ONE> D_INLINE void
+multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
+    const struct step_op &op, uint32_t n)
+{
+	struct task t = task_of<ONE>(s, h, op);
+	const uint32_t stride = sums_stride(s.batch);
+	struct factor<ONE> f[UNITS];
+	uint4 next[UNITS];
+
+	words_ask<UNITS>(next, t.x, APART * 2, t.asked);
+	hand_wait(h, s);
+#pragma unroll 1
+	for (uint32_t from = 0; from < op.cols; from += STEP_COLS) {
+		const uint32_t cols = min(op.cols - from, (uint32_t)STEP_COLS);
+		const uint32_t pitch = pitch_of(cols);
+		float *to = sums_at(a, s, h.at, 0);
+		uint32_t at = 0;
+
+		words_settle<UNITS>(next, t.x, APART * 2, t.asked, !ONE);
+		factors<ONE, UNITS>(f, next, h.lane);
+		t.x += STEP_COLS * 2;
+		t.asked -= UNITS;
+		words_ask<UNITS>(next, t.x, APART * 2, t.asked);
+#pragma unroll 1
+		for (uint32_t i = 0; i < n; i++, to += stride) {
+			float c[2] = {};
+
+			at = (i & (t.per - 1)) == 0 ? ring_take(r) + t.row * pitch + t.col * 2 :
+			    at + STEP_ROWS * pitch;
+			multiply<T, ONE, UNITS>(c, f, at, t.units, cols, h.lane);
+			if ((i & (t.per - 1)) == t.per - 1 || i == n - 1)
+				ring_give(r, h.lane);
+			hand_put<ONE>(h, s, to, c, from != 0);
+		}
+		t.units -= UNITS;
+	}
+	hand_over(h, s);
+}
+
+template <class T, bool ONE> D_INLINE void
+multiply_product(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
+    const struct step_op &op, uint32_t n)
+{
+	if (n == 0)
+		return;
+	if (is_deep(op))
+		multiply_deep<T, ONE>(a, s, r, h, op, n);
+	else if (op.cols <= STEP_COLS / 2)
+		multiply_wide<T, ONE, UNITS / 2>(a, s, r, h, op, n);
+	else if (op.cols <= STEP_COLS)
+		multiply_wide<T, ONE, UNITS>(a, s, r, h, op, n);
+	else
+		multiply_wide<T, ONE, 2 * UNITS>(a, s, r, h, op, n);
+}
+
+#endif

@@ -1,0 +1,104 @@
+/* step-site.cuh: what all threads of a block of a step know. */
+#ifndef STEP_SITE_CUH
+#define STEP_SITE_CUH
+
+enum {
+	WARPS = 8,			/* that multiply; then one that adds up, one that fetches */
+	THREADS = (WARPS + 2) * 32,
+	UNIT = 32,			/* columns that a warp takes at a time */
+	GROUP_MAX = 8,			/* query heads that share a key head */
+	SCORES = GROUP_MAX * 20		/* words of a warp's scores */
+};
+
+struct site {
+	struct words words;
+	unsigned char *stages, *room;	/* shared memory: the ring, and behind it */
+	float	*scale;			/* [batch]: 1 / rms of what is being multiplied */
+	unsigned long long *best;	/* [batch] */
+	uint32_t ready, empty;		/* [2] barriers of sums */
+	uint32_t batch;
+};
+
+/* Sums of a row that are added up: of one sequence, a warp has two. */
+static __host__ __device__ inline uint32_t
+sums_of(uint32_t batch)
+{
+	return batch == 1 ? 2 * WARPS : WARPS;
+}
+
+/* From a tile's sums to the next, in floats: no two in the same banks. */
+static __host__ __device__ inline uint32_t
+sums_stride(uint32_t batch)
+{
+	return (sums_of(batch) * batch + 1) * STEP_ROWS;
+}
+
+D_INLINE float *
+sums_at(const struct step &a, const struct site &s, uint32_t which, uint32_t tile)
+{
+	return (float *)(s.room + a.room.sums) + (which * a.most_tiles + tile) *
+	    sums_stride(s.batch);
+}
+
+D_INLINE const struct step_op &
+op_of(const struct step &a, const struct site &s, uint32_t i)
+{
+	return ((const struct step_op *)(s.room + a.room.ops))[i];
+}
+
+D_INLINE struct step_part
+part_of(const struct step &a, const struct site &s, uint32_t i)
+{
+	return ((const struct step_part *)(s.room + a.room.parts))[i];
+}
+
+D_INLINE const struct heads &
+heads_of(const struct step &a, const struct site &s, const struct step_op &op)
+{
+	return ((const struct heads *)(s.room + a.room.heads))[op.layer];
+}
+
+/* Few tiles, those of the block's own part of hidden, of many columns. */
+D_INLINE bool
+is_deep(const struct step_op &op)
+{
+	return op.kind == STEP_OUT || op.kind == STEP_DOWN;
+}
+
+/* How tiles of so many columns lie in a stage. */
+D_INLINE uint32_t
+tiles_a_stage(uint32_t cols)
+{
+	return cols <= STEP_COLS / 2 ? 2 : 1;
+}
+
+/* Bytes from row to row: two rows' 64 bytes are all banks. */
+D_INLINE uint32_t
+pitch_of(uint32_t cols)
+{
+	return (cols * 2 + 127) / 128 * 128 + 64;
+}
+
+/* A unit of attention: a sequence's key head, and a span of positions. */
+D_INLINE struct mine
+unit_of(const struct step &a, const struct heads &h, uint32_t unit)
+{
+	const uint32_t split = unit % a.n_splits, kv = unit / a.n_splits % h.kv_heads;
+	const uint32_t seq = unit / a.n_splits / h.kv_heads;
+	const uint32_t position = h.place[seq].position, all = position + 1;
+	const uint32_t begin = h.window != 0 && all > h.window ? all - h.window : 0;
+	const uint32_t each = ((all - begin + a.n_splits - 1) / a.n_splits + 15) / 16 * 16;
+
+	return { seq, kv, (seq * h.kv_heads + kv) * (size_t)h.n_positions * h.dim,
+	    h.heads / h.kv_heads, position, min(begin + split * each, all),
+	    min(begin + (split + 1) * each, all), split };
+}
+
+/* Positions of a unit that lie in a stage: their keys, then their values. */
+template <int D> D_INLINE constexpr uint32_t
+positions_a_stage(void)
+{
+	return STEP_STAGE / (4 * D) / 16 * 16;
+}
+
+#endif

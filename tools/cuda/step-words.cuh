@@ -1,0 +1,117 @@
+/*
+ * step-words.cuh: results that blocks leave for one another.  A word that
+ * nobody has written yet is all ones, which no result is; who needs it reads
+ * until it is something else, so there is no barrier between blocks.  Who
+ * writes a word wipes its twin in the other set, for the next step.
+ */
+#ifndef STEP_WORDS_CUH
+#define STEP_WORDS_CUH
+
+#define NOT_YET UINT32_MAX
+
+/* Two sets: now is of this step, other of the next. */
+struct words {
+	char	*now;
+	ptrdiff_t other;		/* from now */
+};
+
+D_INLINE void
+words_put(const struct words &w, uint32_t at, uint32_t v)
+{
+	asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" :: "l"(w.now + at), "r"(v) : "memory");
+	asm volatile("st.relaxed.gpu.global.b32 [%0], %1;"
+	    :: "l"(w.now + at + w.other), "r"(NOT_YET) : "memory");
+}
+
+D_INLINE void
+words_put(const struct words &w, uint32_t at, float v)
+{
+	const uint32_t bits = __float_as_uint(v);
+
+	words_put(w, at, bits == NOT_YET ? 0x7fffffff : bits);
+}
+
+/* What lies there, if it does; else 0. */
+D_INLINE uint32_t
+words_ask(const void *p, bool there = true)
+{
+	uint32_t v = 0;
+
+	asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; "
+	    "@p ld.relaxed.gpu.global.b32 %0, [%1]; }"
+	    : "+r"(v) : "l"(p), "r"((uint32_t)there) : "memory");
+	return v;
+}
+
+D_INLINE uint4
+words_ask4(const void *p, bool there)
+{
+	uint4 v = make_uint4(0, 0, 0, 0);
+
+	asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; "
+	    "@p ld.relaxed.gpu.global.v4.b32 {%0,%1,%2,%3}, [%4]; }"
+	    : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)
+	    : "l"(p), "r"((uint32_t)there) : "memory");
+	return v;
+}
+
+/* Asked for before; asked for again until it is there. */
+D_INLINE void
+words_settle(uint32_t &v, const void *p)
+{
+	while (v == NOT_YET)
+		v = words_ask(p);
+}
+
+D_INLINE uint32_t
+words_most(uint4 v)
+{
+	return max(max(v.x, v.y), max(v.z, v.w));
+}
+
+/* Their lines come to the L2, and where they lie to this multiprocessor. */
+D_INLINE void
+words_expect(const char *p, uint32_t bytes, int lane)
+{
+	const uint32_t most = 64, lines = (bytes + 127) / 128;
+	const uint32_t apart = (lines + most - 1) / most;
+
+	for (uint32_t i = lane * apart + blockIdx.x % apart; i < lines; i += 32 * apart)
+		asm volatile("prefetch.global.L2 [%0];" :: "l"(p + i * 128));
+}
+
+/* Four words at each of N places, so many bytes apart, of which n are there. */
+template <int N> D_INLINE void
+words_ask(uint4 v[N], const char *p, uint32_t apart, int n)
+{
+#pragma unroll
+	for (int i = 0; i < N; i++)
+		v[i] = words_ask4(p + i * apart, i < n);
+}
+
+/* All are asked for again until all are there; of many, one that was not, until then. */
+template <int N> D_INLINE void
+words_settle(uint4 v[N], const char *p, uint32_t apart, int n, bool many)
+{
+	for (;;) {
+		uint32_t all = 0, missing = 0;
+
+#pragma unroll
+		for (int i = 0; i < N; i++) {
+			const uint32_t most = words_most(v[i]);
+
+			all = max(all, most);
+			if (many && most == NOT_YET)
+				missing = i;
+		}
+		if (all != NOT_YET)
+			break;
+		if (many)
+			while (words_most(words_ask4(p + missing * apart, true)) == NOT_YET)
+				continue;
+		words_ask<N>(v, p, apart, n);
+	}
+	__syncwarp();
+}
+
+#endif
