@@ -124,7 +124,8 @@ start(const struct model *m, const struct plan *p)
 
 	return (struct engine){ .m = m, .plan = *p,
 	    .n_positions = p->prompt + p->generate,
-	    .queue.n_sms = prop.multiProcessorCount, .queue.overlap = prop.major >= 9 };
+	    .queue.n_sms = prop.multiProcessorCount, .queue.overlap = prop.major >= 9,
+	    .capability = prop.major };
 }
 
 static uint64_t

@@ -53,16 +53,22 @@ is_even(const struct engine *e)
 	return true;
 }
 
-/* Of several sequences only when asked: there it has not been the faster way. */
+/* Unasked only where it has been measured to be the faster way. */
+static bool
+is_wanted(const struct engine *e)
+{
+	return e->plan.step == STEP_PERSISTENT || (e->plan.step == STEP_AUTO &&
+	    e->plan.batch == 1 && e->capability == 9);
+}
+
 static bool
 can(const struct engine *e)
 {
 	const struct model *m = e->m;
-	const size_t most = e->plan.step == STEP_PERSISTENT ? STEP_BATCH : 1;
 	const struct heads h = { .dim = (uint32_t)m->head_dim,
 	    .heads = (uint32_t)m->heads, .kv_heads = (uint32_t)m->kv_heads };
 
-	return e->weights.word == WORD_BF16 && e->plan.batch <= most &&
+	return e->weights.word == WORD_BF16 && e->plan.batch <= STEP_BATCH &&
 	    cu_decode_can(e->weights.word, &h) && m->hidden % 32 == 0 &&
 	    m->hidden <= STEP_WIDE && m->ffn % 8 == 0 && m->experts == 0 && is_even(e);
 }
@@ -89,7 +95,7 @@ step_lay(struct engine *e, struct arena *a)
 	const size_t blocks = (size_t)e->queue.n_sms;
 
 	*s = (struct step){ 0 };
-	if (e->plan.step == STEP_KERNELS || !can(e))
+	if (!is_wanted(e) || !can(e))
 		return;
 	*s = (struct step){ .finish = e->finish, .n_layers = (uint32_t)m->n_layers,
 	    .n_ops = (uint32_t)m->n_layers * STEP_VOCAB + 1,
