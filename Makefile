@@ -6,6 +6,7 @@
 #	make sanitize		the tests again under ASan and UBSan
 #	make bench		speed, as ratios within one run
 #	make docs		the pages that are made from configs/; make plans: passes
+#	make examples		the reports under docs/examples/, of their captures
 #	make install		into DESTDIR PREFIX
 #	make -f mk/run.mk MODEL=tiny	the main job: from checkpoint to report
 

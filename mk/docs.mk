@@ -12,3 +12,11 @@ plan-%: build/ns-plan build/yaml2kv
 	chips=$$(build/yaml2kv $$d/platform.yaml | sed -n 's/^chips=//p'); \
 	for chip in $${chips//,/ }; do build/ns-plan -m $$d/metrics.tsv --chip $$chip || exit 2; done | \
 		awk 'NR == 1 || !/^chip\t/' >$$d/plan.tsv.tmp && mv $$d/plan.tsv.tmp $$d/plan.tsv
+
+# The reports under docs/examples/, of the captures beside them; NAME-MODEL is its folder.
+.PHONY: examples
+examples: all
+	for d in docs/examples/*/; do n=$$(basename $$d) r=build/examples/$$n; \
+		rm -rf $$r && mkdir -p build/examples && cp -R $$d/captures $$r && \
+		$(MAKE) -s -f mk/run.mk MODEL=$${n#*-} BACKEND=cuda R=$$r report >/dev/null && \
+		cp -R $$r/report.md $$r/report.html $$r/figures $$d || exit; done

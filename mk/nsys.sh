@@ -112,6 +112,9 @@ judge() {
 		"$build/nsys2tsv" $t "$dir/x.sqlite" >"$dir/$t" 2>"$dir/said" || { cat "$dir/said" >&2; return 2; }
 	done
 	"$build/ns-phases" -r "$dir/ranges" "$dir/work" >"$dir/phased" 2>"$dir/said" || { cat "$dir/said" >&2; return 2; }
+	open=$(awk -F '\t' '$1 == "start_ns" { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["domain"] == "nsbench" && $at["end_ns"] == "NA" { printf "%s%s", s, $at["name"]; s = ", " }' "$dir/ranges")
+	[ -z "$open" ] || { say "never closed: range $open: the program ended within it, or nsys stopped recording"; return 2; }
 	[ -n "$set" ] || return 0
 	"$build/nsys2tsv" samples "$dir/x.sqlite" 2>"$dir/said" >"$dir/samples" || { cat "$dir/said" >&2; return 2; }
 	"$build/ns-integrate" --busy -w "$dir/phased" -m "$samples" "$dir/samples" >"$dir/sampled" || return 2

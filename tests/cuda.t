@@ -4,14 +4,16 @@
 # tests/fake/h200, which hands out what an H200 once said; the rest is real.
 . "${0%/*}/tap.sh"
 
-recorded=${NS_EXAMPLE:-$top/docs/examples/h200-qwen}
+recorded=$top/docs/examples/h200-qwen/captures
 [ -e "$recorded/phases.csv" ] || skip "no recording in $recorded"
 command -v flock >/dev/null || skip 'no flock here'
 cp -a "$top/Makefile" "$top/mk" "$top/tools" "$top/configs" . && cp -a "$build" build && cp -R "$recorded" recorded
 mkdir bin build/real && mv build/ns-calib build/ns-probe build/ns-worker build/real
-cp "$top/tests/fake/h200" bin/ncu && rm -rf build/configs
+cp "$top/tests/fake/h200" bin/ncu && cp "$top/tests/fake/nsys" bin && rm -rf build/configs
+for s in a b; do mv recorded/sampled-$s.sqlite recorded/$s.sqlite; done
+mkdir sets && printf 'version: 5\nmetricSets:\n- alias: gh100\n  chips: [GH100]\n' >sets/gh100.config
 for t in ns-calib ns-probe ns-worker; do cp bin/ncu build/$t; done
-sed -i 's|^ncu=.*|ncu=ncu|; s|^gpu_throttle=.*|gpu_throttle=none|' recorded/probe.kv
+sed -i 's|^ncu=.*|ncu=ncu|; s|^nsys=.*|nsys=nsys|; s|^gpu_throttle=.*|gpu_throttle=none|' recorded/probe.kv
 # As small as a checkpoint can be whose header is the recorded one's.
 mkdir -p checkpoints && cp recorded/model.kv recorded/tensors.tsv checkpoints/
 cat >build/discover <<'T'
@@ -23,9 +25,9 @@ mkdir checkpoint && echo '{}' >checkpoint/config.json
 find . -type f -exec touch -d 2020-01-01 {} +
 PATH=$dir/bin:$PATH
 R=runs/qwen.default.cuda
-run() { make -f mk/run.mk MODEL=qwen BACKEND=cuda TIERS=1 CHECKPOINT=checkpoint "$@" </dev/null; }
+run() { make -f mk/run.mk MODEL=qwen BACKEND=cuda NSYS_SETS=sets TIERS=1 CHECKPOINT=checkpoint "$@" </dev/null; }
 # again COMMAND: which captures a run makes now, by ncu and by itself.
-again() { : >asked; "$@" >out 2>err; s=$?; sed 's/^ncu .*ns-calib.*/gate/; s/^ncu .*--replay-mode.*/phases/; s/^ncu .*/launches/; s/^ns-worker.*/baseline/; s/^ns-calib .*\(gate\|ceilings\|sweep\|canary\).*/\1/' asked | xargs; return $s; }
+again() { : >asked; "$@" >out 2>err; s=$?; sed 's/^ncu .*ns-calib.*/gate/; s/^ncu .*--set.*@\([a-z]*\).*/kernels-\1/; s/^ns-worker.*--profile$/watched/; s/^ncu .*--replay-mode.*/phases/; s/^ncu .*/launches/; s/^ns-worker.*/baseline/; s/^ns-calib .*\(gate\|ceilings\|sweep\|canary\).*/\1/' asked | xargs; return $s; }
 # verdict CHECK PHASE: verdict of that row.
 verdict() { awk -F '\t' -v c="$1" -v p="$2" '$1 == c && $2 == p { print $8 }' $R/checks.tsv; }
 # told CHECK: does the report name it, in words of its why?
@@ -46,6 +48,15 @@ ok  'kernel by kernel: asked so'     'again run TIER1=kernel >/dev/null; grep -q
 ok  'the last step, by its range'    'again run workload_generate_tokens=9 >/dev/null; grep -q "nvtx-include nsbench@prefill/ --nvtx-include nsbench@decode.8/ --replay" asked'
 ok  'report elsewhere'               'rm -rf runs && again run >/dev/null && rm -rf bin-gone && mv bin bin-gone && PATH=$build:/usr/bin:/bin run report >out 2>err; s=$?; mv bin-gone bin; [ $s -eq 0 ]'
 ok  'the plan and its passes'        'grep -q "^plan_n_passes=6" $R/manifest.kv && grep -q "^counters_n_passes=6" $R/manifest.kv'
+
+# All tiers: nsys runs the program three times.  top_kernels is what was recorded.
+is  'tiers 0, 1 and 2'               'watched watched watched kernels-prefill kernels-decode' 'again run TIERS=0,1,2 profile_top_kernels=3'
+is  'as many kernels'                'pass pass'  'for p in prefill decode; do verdict kernels $p; done | xargs'
+is  'as many bytes, at every rung'   ''   'awk -F "\t" "\$1 ~ /^sampled/ && \$8 != \"pass\" && \$8 != \"na\"" $R/checks.tsv'
+is  'single kernels'                 6    'awk -F "\t" "NR > 1" $R/detail.tsv | wc -l'
+is  'again: nothing'                 ''   'again run TIERS=0,1,2 profile_top_kernels=3'
+is  'one set again'                  watched 'again run TIERS=0,1 set_b=dram__bytes_read.sum'
+rm -rf $R/sampled-b.sqlite.args
 
 # What an H200 shows of witnesses.
 is  'the aperture is no measure'     'na na' 'for d in read write; do verdict derivation.lts__t_sectors_aperture_device_op_${d}_lookup_miss.sum NA; done | xargs'
@@ -78,6 +89,15 @@ with gate.csv ''; awk -F '","' -v OFS='","' -v s="$(awk -F '","' '/"ID"/ { for (
 exits 2 'a gate that fails'          ': >asked; run >out' 'the gate failed'
 ok  'nothing after it'               '[ ! -e $R/baseline.tsv ] && ! grep -q "^ns-worker" asked'
 back gate.csv
+
+cp recorded/timeline.sqlite kept
+sqlite3 recorded/timeline.sqlite "UPDATE NVTX_EVENTS SET end = NULL WHERE text = 'decode.15' OR textId = (SELECT id FROM StringIds WHERE value = 'decode.15')"
+rm -rf runs
+exits 2 'a range that was not closed' 'run TIERS=0 >out' 'never closed: range decode.15'
+ok  'leaves nothing of itself'       '[ ! -e $R/timeline.sqlite ] && [ ! -e $R/timeline.tmp ]'
+head -c 200000 kept >recorded/timeline.sqlite
+exits 2 'a timeline cut short'       'run TIERS=0 >out' 'nothing of this capture is kept'
+mv kept recorded/timeline.sqlite
 
 # Captures that are none.
 rm -rf runs; run >out 2>&1

@@ -45,6 +45,7 @@ static const struct check {
 	{ "missing", "hierarchy.tsv", check_missing },
 	{ "sampled", "steps.tsv terms.tsv", check_sampled },
 	{ "sets", "sampling.tsv", check_sets },
+	{ "ranges", "ranges.tsv", check_ranges },
 	{ "kernels", "timeline.tsv", check_kernels },
 	{ "read_ceiling", "readset.tsv baseline.tsv ceilings.kv",
 	    check_read_ceiling },

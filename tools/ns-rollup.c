@@ -145,22 +145,41 @@ print_total(struct out *o, const struct registry *r, const struct total *t,
 			print_rung(o, r, t, rung, n_tokens);
 }
 
+static bool
+needed(const struct registry *r, uint32_t m, enum view view)
+{
+	bool need = view == VIEW_FLOP && registry_needs(r, m, R_NONE, Q_FLOP, Q_CYCLES);
+
+	for (enum rung rung = R_REGISTERS; view != VIEW_FLOP && rung < R_NONE; rung++)
+		need |= registry_needs(r, m, rung, Q_BYTES, Q_MISSES);
+	return need;
+}
+
+/* A metric that some launches lack is said by itself, those that nobody asked for at once. */
 static void
 say_missing(const struct registry *r, const struct total *t, enum view view)
 {
-	for (uint32_t m = 0; m < r->metric.n; m++) {
-		bool need = view == VIEW_FLOP &&
-		    registry_needs(r, m, R_NONE, Q_FLOP, Q_CYCLES);
+	const char *absent = NULL;
+	unsigned n_absent = 0;
+	char others[40] = "";
 
-		for (enum rung rung = R_REGISTERS; view != VIEW_FLOP &&
-		    rung < R_NONE; rung++)
-			need |= registry_needs(r, m, rung, Q_BYTES, Q_MISSES);
-		if (need && t->n_seen[m] < t->n_launches)
+	for (uint32_t m = 0; m < r->metric.n; m++) {
+		if (!needed(r, m, view) || t->n_seen[m] == t->n_launches)
+			continue;
+		if (t->n_seen[m] == 0 && n_absent++ == 0)
+			absent = interned(&r->metric, m);
+		if (t->n_seen[m] > 0)
 			warnx("%s, %s: %s has no value in %llu of %llu launches",
 			    t->source, t->phase, interned(&r->metric, m),
 			    (unsigned long long)(t->n_launches - t->n_seen[m]),
 			    (unsigned long long)t->n_launches);
 	}
+	if (n_absent > 1)
+		snprintf(others, sizeof others, " (and %u more)", n_absent - 1);
+	if (n_absent > 0)
+		warnx("%s, %s: %s%s has no value in %llu of %llu launches", t->source,
+		    t->phase, absent, others, (unsigned long long)t->n_launches,
+		    (unsigned long long)t->n_launches);
 }
 
 /*

@@ -75,6 +75,7 @@ void	check_canary(struct run *);
 void	check_sampled(struct run *);
 void	check_sets(struct run *);
 void	check_profiled_time(struct run *);
+void	check_ranges(struct run *);
 void	check_kernels(struct run *);
 void	check_footprint(struct run *);
 

@@ -1,0 +1,32 @@
+#!/bin/sh
+# shellcheck disable=SC2016,SC2034	# commands are evaluated by tap.sh
+# Each example's report is what its captures come to, without a profiler, and says
+# what was measured there.
+. "${0%/*}/tap.sh"
+
+command -v gnuplot >/dev/null || skip 'no gnuplot here'
+cp -a "$top/Makefile" "$top/mk" "$top/tools" "$top/configs" . && cp -a "$build" build
+mkdir bin && for p in ncu nsys; do printf '#!/bin/sh\ntouch %s/called\n' "$dir" >bin/$p; chmod +x bin/$p; done
+PATH=$dir/bin:$PATH
+for e in "$top"/docs/examples/*/; do
+	n=$(basename "$e")
+	cp -R "$e/captures" "$n"
+	ok "$n: to its report" "make -s -f mk/run.mk MODEL=${n#*-} BACKEND=cuda R=$n report"
+	ok "$n: is the one that is kept (make examples)" "diff $e/report.md $n/report.md"
+	ok "$n: with its figures" "for f in $n/figures/*.svg; do [ -s $e/figures/\${f##*/} ] || exit 1; done"
+	ok "$n: no path of the machine it was made on" "! grep -rlE '/(tmp|root|home|work)/' $e"
+	ok "$n: trusted" "grep -q '\*\*Trusted\*\*' $n/report.md"
+done
+ok 'no profiler was called' '[ ! -e called ]'
+
+# The H200: by arithmetic, a decode step reads the weights, 1192099840 bytes less the
+# embedding rows that are not looked up, and a cache of 32 to 47 tokens, 114688 each.
+value() { awk -F '\t' -v w="$2" -v c="$3" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $at["phase"] " " $at["step"] " " $at["rung"] " " $at["source"] == w { print $at[c] }' "$1"; }
+near() { awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN { d = a / b - 1; exit !(a != "" && d < t && d > -t) }'; }
+h=h200-qwen
+ok 'H200: a decode step by ncu'   'near $(value $h/steps.tsv "decode 15 memory ncu" read_bytes) 1197492224 0.01'
+ok 'H200: and by samples'         'near $(value $h/steps.tsv "decode 15 memory nsys" read_bytes) $(value $h/steps.tsv "decode 15 memory ncu" read_bytes) 0.001'
+ok 'H200: launch by launch'       'awk -F "\t" "\$2 == \"decode\" && \$6 == \"dram__bytes_read.sum\" { s += \$7 } END { exit !(s > 1.18e9 && s < 1.21e9) }" $h/launches.tsv'
+ok 'H200: the aperture is no measure' 'grep -q "^derivation.lts__t_sectors_aperture_device_op_read_lookup_miss.sum.*	na	.*1.5 times" $h/checks.tsv'
+is 'H200: kernels'                '286 142'  'grep "^kernels" $h/checks.tsv | cut -f 5 | xargs'
+done_testing
