@@ -9,13 +9,13 @@ cp -a "$top/Makefile" "$top/mk" "$top/tools" "$top/configs" . && cp -a "$build" 
 mkdir bin && for p in ncu nsys; do printf '#!/bin/sh\ntouch %s/called\n' "$dir" >bin/$p; chmod +x bin/$p; done
 PATH=$dir/bin:$PATH
 for e in "$top"/docs/examples/*/; do
-	n=$(basename "$e")
-	cp -R "$e/captures" "$n"
-	ok "$n: to its report" "make -s -f mk/run.mk MODEL=${n#*-} BACKEND=cuda R=$n report"
-	ok "$n: is the one that is kept (make examples)" "diff $e/report.md $n/report.md"
-	ok "$n: with its figures" "for f in $n/figures/*.svg; do [ -s $e/figures/\${f##*/} ] || exit 1; done"
-	ok "$n: no path of the machine it was made on" "! grep -rlE '/(tmp|root|home|work)/' $e"
-	ok "$n: trusted" "grep -q '\*\*Trusted\*\*' $n/report.md"
+	name=$(basename "$e")
+	cp -R "$e/captures" "$name"
+	ok "$name: to its report" "make -s -f mk/run.mk MODEL=${name#*-} BACKEND=cuda R=$name report"
+	ok "$name: is the one that is kept (make examples)" "diff $e/report.md $name/report.md"
+	ok "$name: with its figures" "for f in $name/figures/*.svg; do [ -s $e/figures/\${f##*/} ] || exit 1; done"
+	ok "$name: no path of the machine it was made on" "! grep -rlE '/(tmp|root|home|work)/' $e"
+	ok "$name: trusted" "grep -q '\*\*Trusted\*\*' $name/report.md"
 done
 ok 'no profiler was called' '[ ! -e called ]'
 
