@@ -88,6 +88,7 @@ is 'routing: sums' '0 42,2 42,0 6,2 6,0 6,2 6,0 6,2 6' "awk -F '\t' 'NR > 1 { k 
 is 'routing: a dense model has none' 'phase step layer expert n_tokens' "worker llama --routing r >b; tr '\t' ' ' <r"
 # qwen3-moe: 2 sequences of 10 tokens, layers 0 and 2, 3 of 8 experts; as routing.tsv counts.
 go='-p 7 -g 3 -B 2'
+# shellcheck disable=SC2086 # words
 worker qwen3-moe $go --dump-experts experts.tsv --dump-logits e.f32 --dump-tokens e.tsv --routing er.tsv >b
 is 'experts: a row a choice' 'sequence position layer rank expert 120' "echo \$(head -n 1 experts.tsv) \$(tail -n +2 experts.tsv | sort -u | wc -l)"
 is 'experts: as routing counts' '' "awk -F '\t' 'FNR == 1 { f++; next } f == 1 { n[\$3, \$4] += \$5 } f == 2 { n[\$3, \$5]-- } END { for (i in n) if (n[i]) print i, n[i] }' er.tsv experts.tsv"
