@@ -101,10 +101,12 @@ struct engine {
 	struct result result;
 };
 
+/* heads.c */
+struct heads heads_of(const struct engine *, size_t layer);
+
 /* forward.c: what is queued, in what order. */
 void	forward_prefill(struct engine *);
 void	forward_decode(struct engine *);
-struct heads heads_of(const struct engine *, size_t layer);
 
 /* step-lay.c: a decode step as one kernel, where that can be. */
 void	step_lay(struct engine *, struct arena *);

@@ -11,7 +11,7 @@
 D_INLINE void
 warps_meet(void)
 {
-	asm volatile("bar.sync 1, %0;" :: "n"(WARPS * 32) : "memory");
+	threads_meet(WARPS * 32);
 }
 
 /* A warp a head: queries, the newest key and value, in shared memory and cache. */
@@ -30,7 +30,7 @@ prepare(const struct step &a, const struct site &s, const struct heads &h,
 #pragma unroll
 		for (int i = 0; i < EACH; i++)
 			if (warp + n * WARPS < m.group + 2)
-				word[n][i] = words_ask(row + (head_of(h, m, warp + n * WARPS) * D +
+				word[n][i] = word_ask(row + (head_of(h, m, warp + n * WARPS) * D +
 				    lane + i / 2 * 32 + i % 2 * D / 2) * 4);
 #pragma unroll
 	for (int n = 0; n < HEADS; n++) {
@@ -207,7 +207,8 @@ attend(const struct step &a, const struct site &s, struct ring &r, const struct 
 			look_at<T, D>(&sums, a, s, m, at, row, j + row, warp, lane);
 		if (j + most >= m.end)
 			add_up<T, D>(a, s, m, op, &sums, (float *)(s.stages +
-			    (at - r.data)), min((m.end - m.first + 15) / 16, WARPS), warp, lane);
+			    (at - r.data)), min((int)(m.end - m.first + 15) / 16, (int)WARPS), warp,
+			    lane);
 		ring_give(r, lane);
 	}
 }
@@ -226,7 +227,7 @@ add_spans(const struct step &a, const struct site &s, const struct step_op &op, 
 	for (int i = 0; i < 2; i++) {
 		const char *of = from + (lane + i * 32) * SPAN + D * 4;
 		const bool there = lane + i * 32 < a.n_splits;
-		uint32_t top = words_ask(of, there);
+		uint32_t top = word_ask(of, there);
 
 		words_settle(top, of);
 		weight[i] = there ? __uint_as_float(top) : -INFINITY;
@@ -238,7 +239,7 @@ add_spans(const struct step &a, const struct site &s, const struct step_op &op, 
 #pragma unroll
 	for (int i = 0; i < 2; i++) {
 		const char *of = from + (lane + i * 32) * SPAN + (D + 1) * 4;
-		uint32_t sum = words_ask(of, lane + i * 32 < a.n_splits);
+		uint32_t sum = word_ask(of, lane + i * 32 < a.n_splits);
 
 		words_settle(sum, of);
 		weight[i] = exp2f(weight[i] - best);

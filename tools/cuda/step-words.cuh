@@ -18,9 +18,8 @@ struct words {
 D_INLINE void
 words_put(const struct words &w, uint32_t at, uint32_t v)
 {
-	asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" :: "l"(w.now + at), "r"(v) : "memory");
-	asm volatile("st.relaxed.gpu.global.b32 [%0], %1;"
-	    :: "l"(w.now + at + w.other), "r"(NOT_YET) : "memory");
+	word_put(w.now + at, v);
+	word_put(w.now + at + w.other, NOT_YET);
 }
 
 D_INLINE void
@@ -31,36 +30,12 @@ words_put(const struct words &w, uint32_t at, float v)
 	words_put(w, at, bits == NOT_YET ? 0x7fffffff : bits);
 }
 
-/* What lies there, if it does; else 0. */
-D_INLINE uint32_t
-words_ask(const void *p, bool there = true)
-{
-	uint32_t v = 0;
-
-	asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; "
-	    "@p ld.relaxed.gpu.global.b32 %0, [%1]; }"
-	    : "+r"(v) : "l"(p), "r"((uint32_t)there) : "memory");
-	return v;
-}
-
-D_INLINE uint4
-words_ask4(const void *p, bool there)
-{
-	uint4 v = make_uint4(0, 0, 0, 0);
-
-	asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; "
-	    "@p ld.relaxed.gpu.global.v4.b32 {%0,%1,%2,%3}, [%4]; }"
-	    : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)
-	    : "l"(p), "r"((uint32_t)there) : "memory");
-	return v;
-}
-
 /* Asked for before; asked for again until it is there. */
 D_INLINE void
 words_settle(uint32_t &v, const void *p)
 {
 	while (v == NOT_YET)
-		v = words_ask(p);
+		v = word_ask(p);
 }
 
 D_INLINE uint32_t
@@ -77,7 +52,7 @@ words_expect(const char *p, uint32_t bytes, int lane)
 	const uint32_t apart = (lines + most - 1) / most;
 
 	for (uint32_t i = lane * apart + blockIdx.x % apart; i < lines; i += 32 * apart)
-		asm volatile("prefetch.global.L2 [%0];" :: "l"(p + i * 128));
+		word_expect(p + i * 128);
 }
 
 /* Four words at each of N places, so many bytes apart, of which n are there. */
@@ -86,7 +61,7 @@ words_ask(uint4 v[N], const char *p, uint32_t apart, int n)
 {
 #pragma unroll
 	for (int i = 0; i < N; i++)
-		v[i] = words_ask4(p + i * apart, i < n);
+		v[i] = word_ask4(p + i * apart, i < n);
 }
 
 /* All are asked for again until all are there; of many, one that was not, until then. */
@@ -107,7 +82,7 @@ words_settle(uint4 v[N], const char *p, uint32_t apart, int n, bool many)
 		if (all != NOT_YET)
 			break;
 		if (many)
-			while (words_most(words_ask4(p + missing * apart, true)) == NOT_YET)
+			while (words_most(word_ask4(p + missing * apart, true)) == NOT_YET)
 				continue;
 		words_ask<N>(v, p, apart, n);
 	}

@@ -1,0 +1,130 @@
+/*
+ * step-ptx.cuh: the instructions that a step is made of and C++ has no words
+ * for.  Barriers and stages are addresses of shared memory.
+ */
+#ifndef STEP_PTX_CUH
+#define STEP_PTX_CUH
+
+D_INLINE void
+barrier_init(uint32_t barrier, uint32_t arrivals)
+{
+	asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" :: "r"(barrier), "r"(arrivals));
+}
+
+D_INLINE void
+barrier_arrive(uint32_t barrier)
+{
+	asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(barrier) : "memory");
+}
+
+D_INLINE void
+barrier_expect(uint32_t barrier, uint32_t bytes)
+{
+	asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+	    :: "r"(barrier), "r"(bytes) : "memory");
+}
+
+/* Until the phase of that parity is over. */
+D_INLINE void
+barrier_wait(uint32_t barrier, uint32_t parity)
+{
+	uint32_t over;
+
+	do
+		asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; "
+		    "selp.u32 %0, 1, 0, p; }" : "=r"(over) : "r"(barrier), "r"(parity) : "memory");
+	while (!over);
+}
+
+D_INLINE uint64_t
+read_once_policy(void)
+{
+	uint64_t p;
+
+	asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(p));
+	return p;
+}
+
+D_INLINE void
+bulk_copy(uint32_t to, const void *from, uint32_t bytes, uint32_t barrier, uint64_t policy)
+{
+	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+	    ".L2::cache_hint [%0], [%1], %2, [%3], %4;"
+	    :: "r"(to), "l"(from), "r"(bytes), "r"(barrier), "l"(policy) : "memory");
+}
+
+/* What was written to shared memory is before what bulk copies write there. */
+D_INLINE void
+bulk_fence(void)
+{
+	asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+D_INLINE uint4
+shared16(uint32_t at)
+{
+	uint4 v;
+
+	asm volatile("ld.shared.v4.b32 {%0,%1,%2,%3}, [%4];"
+	    : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(at));
+	return v;
+}
+
+/* What lies there, if it does; else zeros. */
+D_INLINE uint4
+shared16(uint32_t at, bool there)
+{
+	uint4 v = make_uint4(0, 0, 0, 0);
+
+	asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; "
+	    "@p ld.shared.v4.b32 {%0,%1,%2,%3}, [%4]; }"
+	    : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w) : "r"(at), "r"((uint32_t)there));
+	return v;
+}
+
+/* Words in memory that several blocks use. */
+D_INLINE void
+word_put(void *p, uint32_t v)
+{
+	asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" :: "l"(p), "r"(v) : "memory");
+}
+
+/* What lies there, if it does; else 0. */
+D_INLINE uint32_t
+word_ask(const void *p, bool there = true)
+{
+	uint32_t v = 0;
+
+	asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; "
+	    "@p ld.relaxed.gpu.global.b32 %0, [%1]; }"
+	    : "+r"(v) : "l"(p), "r"((uint32_t)there) : "memory");
+	return v;
+}
+
+D_INLINE uint4
+word_ask4(const void *p, bool there)
+{
+	uint4 v = make_uint4(0, 0, 0, 0);
+
+	asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; "
+	    "@p ld.relaxed.gpu.global.v4.b32 {%0,%1,%2,%3}, [%4]; }"
+	    : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)
+	    : "l"(p), "r"((uint32_t)there) : "memory");
+	return v;
+}
+
+/* Its line comes to the L2, and where it lies to this multiprocessor. */
+D_INLINE void
+word_expect(const void *p)
+{
+	asm volatile("prefetch.global.L2 [%0];" :: "l"(p));
+}
+
+/* So many threads of the block, all in whole warps. */
+D_INLINE void
+threads_meet(uint32_t threads)
+{
+	asm volatile("bar.sync 1, %0;" :: "r"(threads) : "memory");
+}
+
+#endif
