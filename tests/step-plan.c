@@ -58,6 +58,7 @@ main(int argc, char *argv[])
 	part = xalloc(d.n_blocks * n_ops, sizeof *part);
 	if (!step_deal(&d, part)) {
 		puts("no");
+		free(part);
 		return NS_NO;
 	}
 	for (size_t op = 0; op < n_ops; op++) {
