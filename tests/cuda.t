@@ -126,6 +126,10 @@ back probe.kv
 with probe.kv 's/^gpu=.*/gpu=NA/; s/^gpu_why=.*/gpu_why=no_driver/'
 exits 2 'no GPU'                     'run >out' 'no GPU here (no_driver): BACKEND=cpu measures without one'
 back probe.kv
+with probe.kv 's/^platform=.*/platform=cpu/; s/^platform_why=.*/platform_why=chip_GB999_has_no_platform_yet/'
+exits 2 'a chip without a platform'  'run >out' 'this GPU is not known (chip_GB999_has_no_platform_yet): PLATFORM=NAME'
+ok  'counted as another'             'run PLATFORM=gh100 >out 2>err'
+back probe.kv
 exits 2 'a tier that is none'        'run TIERS=0,7 >out' 'TIERS=0,7'
 exits 2 'a TIER1 that is none'       'run TIER1=x >out' 'TIER1=x'
 done_testing
