@@ -84,6 +84,7 @@ for model in $models; do
 		if [ $step = kernels ] || ns-worker -d cuda -m w128 -p 1 -g 1 -r 1 -w 0 --step $step >/dev/null 2>log; then
 			ok "$model, bf16, heads of 64, --step $step" "same w64-bf16 1001 2e-2 --step $step"
 			ok "$model, bf16, heads of 128, --step $step" "same w128 1000 2e-2 --step $step"
+			ok "$model, f16, heads of 64, --step $step" "same w64-f16 1001 2e-2 --step $step"
 		else
 			skip_one "$model, bf16, --step $step" "$(head -n 1 log)"
 		fi

@@ -64,7 +64,10 @@ load_add(struct loads *all, const struct weight *from, void *to, enum word as)
 	for (size_t i = 0; i < n; i++) {
 		const uint32_t bits = (uint32_t)((const uint16_t *)from->data)[i] << 16;
 
-		memcpy((float *)to + i, &bits, sizeof bits);
+		if (from->dtype == DT_F16)
+			((float *)to)[i] = (float)((const _Float16 *)from->data)[i];
+		else
+			memcpy((float *)to + i, &bits, sizeof bits);
 	}
 }
 
@@ -169,7 +172,7 @@ main(int argc, char *argv[])
 
 		memcpy(e->finish.token + i * p.batch, i == 0 ? prompt : wanted.token +
 		    (i - 1) * p.batch, p.batch * sizeof *prompt);
-		cu_step(&e->queue, &e->step, (uint32_t)m.head_dim);
+		cu_step(&e->queue, e->weights.word, &e->step, (uint32_t)m.head_dim);
 		for (size_t s = 0; s < p.batch; s++) {
 			const double one = error(e->finish.keep + (i + 1) * row + s * m.vocab,
 			    wanted.logits + i * row + s * m.vocab, m.vocab);

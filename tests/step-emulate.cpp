@@ -167,12 +167,22 @@ static inline int __popc(unsigned v) { return __builtin_popcount(v); }
 struct bf16 {
 	uint16_t bits;
 };
+struct half {
+	_Float16 value;
+};
 static inline uint32_t __float_as_uint(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }
 static inline float __uint_as_float(uint32_t u) { float f; memcpy(&f, &u, 4); return f; }
 static inline float __int_as_float(int i) { return __uint_as_float((uint32_t)i); }
+static inline float to_float(half v) { return (float)v.value; }
 static inline float to_float(bf16 v) { return __uint_as_float((uint32_t)v.bits << 16); }
-template <class T> static T
-from_float(float f)
+template <class T> static T from_float(float f);
+template <> half
+from_float<half>(float f)
+{
+	return { (_Float16)f };
+}
+template <> bf16
+from_float<bf16>(float f)
 {
 	const uint32_t u = __float_as_uint(f);
 
@@ -181,7 +191,11 @@ from_float(float f)
 template <class T> static uint32_t
 pair(float a, float b)
 {
-	return from_float<T>(a).bits | (uint32_t)from_float<T>(b).bits << 16;
+	const T both[2] = { from_float<T>(a), from_float<T>(b) };
+	uint32_t bits;
+
+	memcpy(&bits, both, sizeof bits);
+	return bits;
 }
 #define __expf expf
 static inline float __fdividef(float a, float b) { return a / b; }
@@ -209,10 +223,13 @@ struct factors_of_mma {
 	const uint32_t *a;
 	uint32_t b[2];
 };
-static float
+template <class T> static float
 word_of(uint32_t pair, int which)
 {
-	return __uint_as_float(which ? pair & 0xffff0000 : pair << 16);
+	T both[2];
+
+	memcpy(both, &pair, sizeof both);
+	return to_float(both[which]);
 }
 template <class T> static void
 mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
@@ -227,8 +244,8 @@ mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
 				float *c = &of(row % 8 * 4 + col / 2)->c[row / 8 * 2 + col % 2];
 
 				for (int k = 0; k < 16; k++)
-					*c += word_of(of(row % 8 * 4 + k % 8 / 2)->a[row / 8 + k / 8 * 2], k % 2) *
-					    word_of(of(col * 4 + k % 8 / 2)->b[k / 8], k % 2);
+					*c += word_of<T>(of(row % 8 * 4 + k % 8 / 2)->a[row / 8 + k / 8 * 2], k % 2) *
+					    word_of<T>(of(col * 4 + k % 8 / 2)->b[k / 8], k % 2);
 			}
 	});
 }
@@ -359,13 +376,6 @@ arrive_late(size_t i)
 
 /* ---- a launch */
 
-static void (*kernel_of(const struct step *a, uint32_t dim))(struct step)
-{
-	if (a->finish.batch == 1)
-		return dim == 64 ? step<bf16, 64, true> : step<bf16, 128, true>;
-	return dim == 64 ? step<bf16, 64, false> : step<bf16, 128, false>;
-}
-
 static thread_local const struct step *given;
 static thread_local void (*kernel)(struct step);
 
@@ -417,14 +427,14 @@ run_warp(block *b, int warp)
 }
 
 static void
-run_block(const struct step *a, uint32_t dim, unsigned index, uint64_t seed)
+run_block(enum word word, const struct step *a, uint32_t dim, unsigned index, uint64_t seed)
 {
 	std::unique_ptr<block> b(new block());
 	int ended[THREADS_MOST / 32] = {}, all = 0;
 
 	here = b.get();
 	given = a;
-	kernel = kernel_of(a, dim);
+	kernel = word == WORD_F16 ? step_of<half>(a, dim) : step_of<bf16>(a, dim);
 	blockIdx.x = index;
 	b->random = seed;
 	b->stacks.resize((size_t)THREADS_MOST * STACK);
@@ -452,7 +462,7 @@ run_block(const struct step *a, uint32_t dim, unsigned index, uint64_t seed)
 }
 
 bool
-cu_step_fits(struct step *a, uint32_t dim)
+cu_step_fits(enum word, struct step *a, uint32_t dim)
 {
 	lay_room(a, dim);
 	a->n_stages = 3;
@@ -460,14 +470,14 @@ cu_step_fits(struct step *a, uint32_t dim)
 }
 
 void
-cu_step(const struct queue *, const struct step *a, uint32_t dim)
+cu_step(const struct queue *, enum word word, const struct step *a, uint32_t dim)
 {
 	static uint64_t seed;
 	std::vector<std::thread> blocks;
 
-	static_assert(THREADS == THREADS_MOST);
+	static_assert((int)THREADS == (int)THREADS_MOST);
 	for (unsigned i = 0; i < a->n_blocks; i++)
-		blocks.emplace_back(run_block, a, dim, i, ++seed);
+		blocks.emplace_back(run_block, word, a, dim, i, ++seed);
 	for (std::thread &t : blocks)
 		t.join();
 }

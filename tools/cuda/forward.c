@@ -187,7 +187,7 @@ forward_decode(struct engine *e)
 	struct finish f = e->finish;
 
 	if (e->stepping) {
-		cu_step(&e->queue, &e->step, (uint32_t)e->m->head_dim);
+		cu_step(&e->queue, e->weights.word, &e->step, (uint32_t)e->m->head_dim);
 		return;
 	}
 	if (!e->streaming) {

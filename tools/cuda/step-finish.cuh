@@ -44,7 +44,10 @@ add_warps(const struct step &a, const struct site &s, const struct clerk &c, uin
 	return part[0] + part[1] + (part[2] + part[3]);
 }
 
-/* One over the root mean square of each sequence's hidden row. */
+/*
+ * One over the root mean square of each sequence's hidden row.  Its x was left
+ * with the one before, so that it is of the size of what 16 bits hold best.
+ */
 D_INLINE void
 find_scale(const struct step &a, const struct site &s, const struct step_op &op, int lane)
 {
@@ -64,8 +67,12 @@ find_scale(const struct step &a, const struct site &s, const struct step_op &op,
 			sum += __uint_as_float(v[i].x) + __uint_as_float(v[i].y) +
 			    (__uint_as_float(v[i].z) + __uint_as_float(v[i].w));
 		sum = warp_sum(sum);
-		if (lane == 0)
-			s.scale[seq] = rsqrtf(sum / (float)a.hidden + a.eps);
+		if (lane == 0) {
+			const float scale = rsqrtf(sum / (float)a.hidden + a.eps);
+
+			s.factor[seq] = __fdividef(scale, s.scale[seq]);
+			s.scale[seq] = scale;
+		}
 	}
 	__syncwarp();
 }
@@ -75,7 +82,7 @@ template <class T> D_INLINE void
 leave_hidden(const struct step &a, const struct site &s, const struct value &v, float h,
     uint32_t x, uint32_t squares, int lane)
 {
-	const float mine = h * v.norm, next = __shfl_down_sync(~0u, mine, 1);
+	const float mine = h * v.norm * s.scale[v.seq], next = __shfl_down_sync(~0u, mine, 1);
 	float square = v.there ? h * h : 0;
 
 	if (v.there && lane % 2 == 0)
@@ -161,11 +168,11 @@ finish_value(const struct step &a, const struct site &s, const struct clerk &c,
 		leave_hidden<T>(a, s, v, sum, op.out, op.out_square, c.lane);
 		return;
 	}
-	sum *= s.scale[v.seq];
+	sum *= s.factor[v.seq];
 	if (op.kind == STEP_VOCAB)
 		leave_logit(a, s, v, sum, c.lane);
 	else if (op.kind == STEP_GATE)
-		leave_act<T>(s, op, v, sum, v.there ? s.scale[v.seq] *
+		leave_act<T>(s, op, v, sum, v.there ? s.factor[v.seq] *
 		    add_warps(a, s, c, v.tile * 2 + 1, v) : 0, c.lane);
 	else if (v.there)
 		words_put(s.words, op.out + (v.seq * op.rows + v.row) * 4, sum + v.bias);
@@ -178,13 +185,16 @@ finish_product(const struct step &a, const struct site &s, struct clerk &c,
 	const uint32_t n = part.n / op.halves;
 	const uint32_t group = (is_deep(op) ? STEP_DEEP : STEP_GROUP) / op.halves;
 
+	struct value v = value_of(s, op, part.first, min(group, n), c.lane);
+
+	if (!is_deep(op))
+		find_scale(a, s, op, c.lane);
 #pragma unroll 1
 	for (uint32_t j = 0; j < n; j += group) {
 		const uint32_t tiles = min(group, n - j), first = part.first + j;
-		struct value v = value_of(s, op, first, tiles, c.lane);
 
-		if (j == 0 && !is_deep(op))
-			find_scale(a, s, op, c.lane);
+		if (j > 0)
+			v = value_of(s, op, first, tiles, c.lane);
 		barrier_wait(s.ready + c.at * 8, c.turn);
 #pragma unroll 1
 		for (uint32_t i = 0; i < tiles * s.batch * STEP_ROWS; i += 32) {

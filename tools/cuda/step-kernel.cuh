@@ -71,7 +71,7 @@ step(const __grid_constant__ struct step a)
 #if __CUDA_ARCH__ >= 900
 	extern __shared__ __align__(128) unsigned char smem[];
 	__shared__ unsigned long long barriers[2 * STEP_STAGES + 4], best[STEP_BATCH];
-	__shared__ float scale[STEP_BATCH];
+	__shared__ float scale[STEP_BATCH], factor[STEP_BATCH];
 	const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 	const uint32_t barrier = (uint32_t)__cvta_generic_to_shared(barriers);
 	const uint32_t set = *a.turn & 1;
@@ -79,15 +79,17 @@ step(const __grid_constant__ struct step a)
 	    barrier + STEP_STAGES * 8, a.n_stages, 0, 0 };
 	const struct site s = { { a.words + set * a.set,
 	    set == 0 ? (ptrdiff_t)a.set : -(ptrdiff_t)a.set }, smem,
-	    smem + a.n_stages * STEP_STAGE, scale, best, barrier + 2 * STEP_STAGES * 8,
+	    smem + a.n_stages * STEP_STAGE, scale, factor, best, barrier + 2 * STEP_STAGES * 8,
 	    barrier + (2 * STEP_STAGES + 2) * 8, ONE ? 1 : (uint32_t)a.finish.batch };
 
 	copy(s.room + a.room.ops, a.op, a.n_ops * sizeof *a.op);
 	copy(s.room + a.room.parts, a.part + (size_t)blockIdx.x * a.n_ops,
 	    a.n_ops * sizeof *a.part);
 	copy(s.room + a.room.heads, a.heads, a.n_layers * sizeof *a.heads);
-	if (threadIdx.x < STEP_BATCH)
+	if (threadIdx.x < STEP_BATCH) {
 		best[threadIdx.x] = 0;
+		scale[threadIdx.x] = 1;
+	}
 	if (threadIdx.x < a.n_stages) {
 		barrier_init(r.full + threadIdx.x * 8, 1);
 		barrier_init(r.empty + threadIdx.x * 8, WARPS);
@@ -105,6 +107,13 @@ step(const __grid_constant__ struct step a)
 	else
 		multiply_all<T, D, ONE>(a, s, r, warp, lane);
 #endif
+}
+
+template <class T> static void (*step_of(const struct step *a, uint32_t dim))(struct step)
+{
+	if (a->finish.batch == 1)
+		return dim == 64 ? step<T, 64, true> : step<T, 128, true>;
+	return dim == 64 ? step<T, 64, false> : step<T, 128, false>;
 }
 
 #endif

@@ -58,7 +58,7 @@ static bool
 is_wanted(const struct engine *e)
 {
 	return e->plan.step == STEP_PERSISTENT || (e->plan.step == STEP_AUTO &&
-	    e->plan.batch == 1 && e->capability == 9);
+	    e->weights.word == WORD_BF16 && e->plan.batch == 1 && e->capability == 9);
 }
 
 static bool
@@ -68,7 +68,7 @@ can(const struct engine *e)
 	const struct heads h = { .dim = (uint32_t)m->head_dim,
 	    .heads = (uint32_t)m->heads, .kv_heads = (uint32_t)m->kv_heads };
 
-	return e->weights.word == WORD_BF16 && e->plan.batch <= STEP_BATCH &&
+	return e->weights.word != WORD_F32 && e->plan.batch <= STEP_BATCH &&
 	    cu_decode_can(e->weights.word, &h) && m->hidden % 32 == 0 &&
 	    m->hidden <= STEP_WIDE && m->ffn % 8 == 0 && m->experts == 0 && is_even(e);
 }
@@ -103,7 +103,7 @@ step_lay(struct engine *e, struct arena *a)
 	    .n_splits = spans(e), .n_blocks = (uint32_t)blocks,
 	    .eps = (float)m->arch->norm_eps, .first_norm = e->weights.layer->attn_norm };
 	s->set = (m->n_layers + 1) * places_of(e).all;
-	if (s->set > UINT32_MAX || !cu_step_fits(s, (uint32_t)m->head_dim)) {
+	if (s->set > UINT32_MAX || !cu_step_fits(e->weights.word, s, (uint32_t)m->head_dim)) {
 		s->n_blocks = 0;
 		return;
 	}

@@ -13,7 +13,8 @@ enum {
 struct site {
 	struct words words;
 	unsigned char *stages, *room;	/* shared memory: the ring, and behind it */
-	float	*scale;			/* [batch]: 1 / rms of what is being multiplied */
+	float	*scale;			/* [batch]: 1 / rms of the last h that was multiplied */
+	float	*factor;		/* [batch]: to that from the one before */
 	unsigned long long *best;	/* [batch] */
 	uint32_t ready, empty;		/* [2] barriers of sums */
 	uint32_t batch;

@@ -5,11 +5,9 @@
 #include "common.cuh"
 #include "step-kernel.cuh"
 
-static void (*kernel_of(const struct step *a, uint32_t dim))(struct step)
+static void (*kernel_of(enum word word, const struct step *a, uint32_t dim))(struct step)
 {
-	if (a->finish.batch == 1)
-		return dim == 64 ? step<bf16, 64, true> : step<bf16, 128, true>;
-	return dim == 64 ? step<bf16, 64, false> : step<bf16, 128, false>;
+	return word == WORD_F16 ? step_of<half>(a, dim) : step_of<bf16>(a, dim);
 }
 
 static size_t
@@ -19,7 +17,7 @@ shared_bytes(const struct step *a)
 }
 
 bool
-cu_step_fits(struct step *a, uint32_t dim)
+cu_step_fits(enum word word, struct step *a, uint32_t dim)
 {
 	struct cudaFuncAttributes f;
 	int device, most, left, blocks = 0, sms, major;
@@ -28,21 +26,21 @@ cu_step_fits(struct step *a, uint32_t dim)
 	    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
 	    cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
 	    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
-	    cudaFuncGetAttributes(&f, kernel_of(a, dim)) != cudaSuccess || major < 9)
+	    cudaFuncGetAttributes(&f, kernel_of(word, a, dim)) != cudaSuccess || major < 9)
 		return false;
 	lay_room(a, dim);
 	left = most - (int)f.sharedSizeBytes - (int)a->room.all;
 	if (left < STEP_STAGES_LEAST * STEP_STAGE)
 		return false;
 	a->n_stages = min((uint32_t)left / STEP_STAGE, (uint32_t)STEP_STAGES);
-	return cudaFuncSetAttribute(kernel_of(a, dim), cudaFuncAttributeMaxDynamicSharedMemorySize,
+	return cudaFuncSetAttribute(kernel_of(word, a, dim), cudaFuncAttributeMaxDynamicSharedMemorySize,
 	    shared_bytes(a)) == cudaSuccess &&
-	    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(a, dim), THREADS,
+	    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(word, a, dim), THREADS,
 	    shared_bytes(a)) == cudaSuccess && (uint32_t)(blocks * sms) >= a->n_blocks;
 }
 
 void
-cu_step(const struct queue *q, const struct step *a, uint32_t dim)
+cu_step(const struct queue *q, enum word word, const struct step *a, uint32_t dim)
 {
 	cudaLaunchConfig_t c = {};
 	cudaLaunchAttribute together = {};
@@ -55,5 +53,5 @@ cu_step(const struct queue *q, const struct step *a, uint32_t dim)
 	c.stream = q->stream;
 	c.attrs = &together;
 	c.numAttrs = 1;
-	cudaLaunchKernelEx(&c, kernel_of(a, dim), *a);
+	cudaLaunchKernelEx(&c, kernel_of(word, a, dim), *a);
 }

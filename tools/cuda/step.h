@@ -51,8 +51,8 @@ struct step {
 
 /* step.cu: fills n_stages and room; false: too little shared memory, or not all
  * blocks would run at a time. */
-bool	cu_step_fits(struct step *, uint32_t dim);
-void	cu_step(const struct queue *, const struct step *, uint32_t dim);
+bool	cu_step_fits(enum word, struct step *, uint32_t dim);
+void	cu_step(const struct queue *, enum word, const struct step *, uint32_t dim);
 
 #ifdef __cplusplus
 }
