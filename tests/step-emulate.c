@@ -105,7 +105,7 @@ open_engine(const struct model *m, const struct plan *p, size_t positions, int b
 	struct arena a = { 0 };
 
 	*e = (struct engine){ .m = m, .plan = *p, .n_positions = positions,
-	    .queue.n_sms = blocks, .capability = 9 };
+	    .queue.n_sms = blocks };
 	lay(e, &a);
 	if ((a.base = aligned_alloc(256, a.used)) == NULL)
 		err(NS_TROUBLE, "memory");

@@ -152,6 +152,8 @@ parse(int argc, char **argv)
 		}
 	if (o.model == NULL || optind != argc)
 		tool_usage(&tool);
+	if (o.plan.step == STEP_PERSISTENT && o.backend == &backend_cpu)
+		errx(NS_TROUBLE, "--step persistent: a GPU's decode has such a step: --device cuda");
 	o.plan.keep_logits = o.logits != NULL;
 	o.plan.keep_routing = o.routing != NULL;
 	o.plan.keep_experts = o.dump_experts != NULL;

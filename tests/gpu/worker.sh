@@ -39,14 +39,16 @@ for yaml; do
 	[ "$dtype" != f32 ] && [ "$device" != cpu ] || kv_bytes=4
 	flop_rate=$(setting "$dir/ceilings" "gemm_${dtype}_flop_per_s")
 	[ "${flop_rate:-NA}" != NA ] || flop_rate=$(setting "$dir/ceilings" gemm_f32_flop_per_s)
-	ns-worker -d "$device" -m "$checkpoint" -p 128 -g 64 -r 3 -w 1 >"$dir/short"
-	ns-worker -d "$device" -m "$checkpoint" -p 128 -g 64 -r 3 -w 1 --step kernels >"$dir/kernels"
+	ns-worker -d "$device" -m "$checkpoint" -p 128 -g 64 -r 3 -w 1 >"$dir/kernels"
+	ns-worker -d "$device" -m "$checkpoint" -p 128 -g 64 -r 3 -w 1 --step persistent >"$dir/persistent" ||
+		rm "$dir/persistent"	# said why: not this device, or not this model
 	ns-worker -d "$device" -m "$checkpoint" -p "$long" -g 0 -r 5 -w 2 >"$dir/long"
-	for row in "decode short 128 64 4 $read_rate" "decode kernels 128 64 4 $read_rate" "prefill long $long 0 6 $flop_rate"; do
+	for row in "decode kernels 128 64 4 $read_rate" "decode persistent 128 64 4 $read_rate" "prefill long $long 0 6 $flop_rate"; do
 		# shellcheck disable=SC2086 # words of a row
 		set -- $row
+		[ -e "$dir/$2" ] || continue
 		time=$(median "$dir/$2" "$1") what=$(must "$checkpoint" "$3" "$4" "$5" "$1")
-		awk -v m="$model" -v p="$1$(case $2 in kernels) echo ' by kernels' ;; esac)" -v t="$time" -v w="$what" -v r="$6" \
+		awk -v m="$model" -v p="$1$(case $2 in persistent) echo ' by one kernel' ;; esac)" -v t="$time" -v w="$what" -v r="$6" \
 		    'BEGIN { OFS = "\t"; print m, p, t, w, sprintf("%.3f", w / (t * 1e-9) / r) }'
 	done
 done

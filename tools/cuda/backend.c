@@ -124,8 +124,7 @@ start(const struct model *m, const struct plan *p)
 
 	return (struct engine){ .m = m, .plan = *p,
 	    .n_positions = p->prompt + p->generate,
-	    .queue.n_sms = prop.multiProcessorCount, .queue.overlap = prop.major >= 9,
-	    .capability = prop.major };
+	    .queue.n_sms = prop.multiProcessorCount, .queue.overlap = prop.major >= 9 };
 }
 
 static uint64_t

@@ -73,7 +73,6 @@ struct engine {
 	struct blas *blas;
 	void	*memory;
 	size_t	 chunk, n_positions;	/* positions that prefill takes at a time */
-	int	 capability;		/* of the device: its major number */
 	bool	 stepping;		/* decode by one kernel a step */
 	bool	 streaming;		/* or by the kernels for one sequence */
 

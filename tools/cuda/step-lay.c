@@ -53,14 +53,6 @@ is_even(const struct engine *e)
 	return true;
 }
 
-/* Unasked only where it has been measured to be the faster way. */
-static bool
-is_wanted(const struct engine *e)
-{
-	return e->plan.step == STEP_PERSISTENT || (e->plan.step == STEP_AUTO &&
-	    e->weights.word == WORD_BF16 && e->plan.batch == 1 && e->capability == 9);
-}
-
 static bool
 can(const struct engine *e)
 {
@@ -95,7 +87,7 @@ step_lay(struct engine *e, struct arena *a)
 	const size_t blocks = (size_t)e->queue.n_sms;
 
 	*s = (struct step){ 0 };
-	if (!is_wanted(e) || !can(e))
+	if (e->plan.step != STEP_PERSISTENT || !can(e))
 		return;
 	*s = (struct step){ .finish = e->finish, .n_layers = (uint32_t)m->n_layers,
 	    .n_ops = (uint32_t)m->n_layers * STEP_VOCAB + 1,
