@@ -88,7 +88,7 @@ all='expected measured error_ratio tolerance_ratio verdict'
 
 run
 ok 'all is well'        'ns-check run && [ -z "$(ns-check run 2>&1 >out)" ]'
-is 'every check speaks' 'gate derivation sentinel witness predicted_read predicted_write steps hit_ratio missing sampled sets ranges kernels read_ceiling flop_ceiling canary profiled_time footprint' \
+is 'every check speaks' 'gate derivation sentinel witness predicted_read predicted_write steps hit_ratio missing sampled sets ranges kernels read_ceiling flop_ceiling canary throttle profiled_time footprint' \
     "ns-check run | sed 1d | cut -f 1 | cut -d . -f 1 | uniq | paste -s -d ' '"
 is 'decode, read'       '2100 2110.5 0.005 0.01 pass'       "col predicted_read decode '$all'"
 is 'prefill, read'      '10000 10000 0 0.02 pass'           "col predicted_read prefill '$all'"
@@ -117,14 +117,14 @@ for f in readset.tsv steps.tsv hierarchy.tsv baseline.tsv ceilings.kv gate.tsv t
 	ok "without $f"   "ns-check run | awk -F '\t' '\$8 == \"na\" && \$9 == \"$f is not there\"' | grep -q ."
 done
 rm -rf run; mkdir run
-is 'an empty directory' 18 "ns-check run | grep -c 'na	.* is not there'"
+is 'an empty directory' 19 "ns-check run | grep -c 'na	.* is not there'"
 run; rm run/platform.kv
 is 'without platform.kv the tolerances are the usual ones' '0.01 0.02' 'echo $(col predicted_read decode tolerance_ratio) $(col predicted_read prefill tolerance_ratio)'
 
 # Physics.  A layer less in the prediction: 900 instead of 1100 in step 1.
 run; sed -i 's/^decode	1	q	900/decode	1	q	700/' run/readset.tsv
 exits 1 'a prediction that lacks a layer' 'ns-check run' 'predicted_read: fail: decode: memory delivers 11.1 % more than the checkpoint says must be read: weights are read again'
-is 'and the table is whole' 18 "ns-check run 2>err | sed 1d | cut -f 1 | cut -d . -f 1 | uniq | wc -l | tr -d ' '"
+is 'and the table is whole' 19 "ns-check run 2>err | sed 1d | cut -f 1 | cut -d . -f 1 | uniq | wc -l | tr -d ' '"
 is 'the others still pass' 1 "ns-check run 2>err | grep -c '	fail	'"
 run; sed -i 's/10000	400	10400/9700	400	10100/' run/steps.tsv
 exits 1 'less than predicted' 'ns-check run' 'predicted_read: fail: prefill: memory delivers 3 % less than the checkpoint says must be read: a layer or tensor is predicted and not executed'
@@ -263,6 +263,14 @@ sed -i 's/19/NA/' run/ranges.tsv
 exits 1 'ranges: open'  'ns-check run' 'ranges.decode.0: fail: range decode.0 was never closed'
 sed -i 's/prefill/x/; s/decode/y/' run/ranges.tsv
 says 'ranges: none'     ranges NA na 'no range is a phase'
+
+# Throttling.
+run; says 'throttle: not said' throttle NA na 'does not say why its clocks'
+printf 'throttle_before=none\nthrottle_after=idle,software_power_cap\n' >>run/ceilings.kv
+says 'throttle: none'       throttle.before NA pass 'nothing but load held the clocks (none)'
+says 'throttle: a power cap' throttle.after NA pass '(idle,software_power_cap)'
+sed -i 's/software_power_cap/hardware_thermal/' run/ceilings.kv
+says 'throttle: heat'       throttle.after NA warn 'slowed itself down (idle,hardware_thermal)'
 
 # Derivations: kernels write nothing, copy 100 each way; a witness that counts, two that do not.
 run; table run/gate.expected.tsv <<'T'

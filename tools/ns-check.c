@@ -52,6 +52,7 @@ static const struct check {
 	{ "flop_ceiling", "readset.tsv baseline.tsv ceilings.kv model.kv",
 	    check_flop_ceiling },
 	{ "canary", "canary-before.kv canary-after.kv", check_canary },
+	{ "throttle", "ceilings.kv", check_throttle },
 	{ "profiled_time", "timeline.tsv baseline.tsv", check_profiled_time },
 	{ "footprint", "footprint.tsv", check_footprint },
 };

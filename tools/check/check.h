@@ -72,6 +72,7 @@ void	check_missing(struct run *);
 void	check_read_ceiling(struct run *);
 void	check_flop_ceiling(struct run *);
 void	check_canary(struct run *);
+void	check_throttle(struct run *);
 void	check_sampled(struct run *);
 void	check_sets(struct run *);
 void	check_profiled_time(struct run *);

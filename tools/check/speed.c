@@ -203,6 +203,40 @@ peak(double so_far, const struct tsv *t, size_t source, const char *name,
 	    fmax(so_far, tsv_num(t, used)) : so_far;
 }
 
+/* Heat and brakes; a cap on power is how a GPU works under load. */
+static bool
+is_slowdown(const char *reasons)
+{
+	return strstr(reasons, "thermal") != NULL || strstr(reasons, "hardware") != NULL;
+}
+
+/* Why the clocks were not higher, before and after the ceilings were measured. */
+void
+check_throttle(struct run *r)
+{
+	static const char *const keys[][2] = { { "before", "throttle_before" },
+	    { "after", "throttle_after" } };
+	bool known = false;
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *why = kv_get(&r->ceilings, keys[i][1]);
+		struct finding f = finding(keys[i][0], NULL, NULL, NAN, NAN, NAN);
+
+		if (why == NULL)
+			continue;
+		known = true;
+		if (is_slowdown(why))
+			found(r, &f, WARN, "%s the ceilings were measured the GPU slowed itself "
+			    "down (%s): it is too hot or short of power, and every speed here is "
+			    "that of such a GPU", keys[i][0], why);
+		else
+			found(r, &f, PASS, "%s the ceilings were measured nothing but load held the "
+			    "clocks (%s)", keys[i][0], why);
+	}
+	if (!known)
+		nothing_found(r, "this device does not say why its clocks are what they are");
+}
+
 /* What a CUDA context, its modules and workspaces may take: 0.56 GB on an H200. */
 #define RUNTIME_BYTES 1e9
 
