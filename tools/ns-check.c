@@ -125,7 +125,7 @@ found(struct run *r, const struct finding *f, enum verdict verdict,
 	out_row(&r->out);
 	r->n[verdict]++;
 	if (verdict == FAIL)
-		warnx("%s: fail: %s", name, text);
+		warnx("%s: fail: %s", terminal_safe(name), terminal_safe(text));
 	free(name);
 }
 

@@ -158,7 +158,7 @@ need_counters(const struct sums *s, const char *path)
 		errx(NS_TROUBLE, "%s: of %" PRIu32 " sampled metrics none is a "
 		    "counter ('%s': %s); record a metric set with suffix: .sum, or "
 		    "say with --map what one of them counts", path, s->shown.n,
-		    s->metric[0].shown, s->metric[0].why);
+		    terminal_safe(s->metric[0].shown), s->metric[0].why);
 }
 
 int

@@ -170,15 +170,15 @@ say_missing(const struct registry *r, const struct total *t, enum view view)
 			absent = interned(&r->metric, m);
 		if (t->n_seen[m] > 0)
 			warnx("%s, %s: %s has no value in %llu of %llu launches",
-			    t->source, t->phase, interned(&r->metric, m),
+			    terminal_safe(t->source), terminal_safe(t->phase), interned(&r->metric, m),
 			    (unsigned long long)(t->n_launches - t->n_seen[m]),
 			    (unsigned long long)t->n_launches);
 	}
 	if (n_absent > 1)
 		snprintf(others, sizeof others, " (and %u more)", n_absent - 1);
 	if (n_absent > 0)
-		warnx("%s, %s: %s%s has no value in %llu of %llu launches", t->source,
-		    t->phase, absent, others, (unsigned long long)t->n_launches,
+		warnx("%s, %s: %s%s has no value in %llu of %llu launches",
+		    terminal_safe(t->source), terminal_safe(t->phase), absent, others, (unsigned long long)t->n_launches,
 		    (unsigned long long)t->n_launches);
 }
 

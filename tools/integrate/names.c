@@ -16,8 +16,9 @@ add(struct names *n, const char *shown, const char *metric)
 	if (i == n_before)
 		n->metric[i] = xstrdup(metric);
 	else if (strcmp(n->metric[i], metric) != 0)
-		errx(NS_TROUBLE, "'%s' is said to count %s, and %s too", shown,
-		    n->metric[i], metric);
+		errx(NS_TROUBLE, "'%s' is said to count %s, and %s too",
+		    terminal_safe(xstrdup(shown)), terminal_safe(n->metric[i]),
+		    terminal_safe(xstrdup(metric)));
 }
 
 void
@@ -73,9 +74,11 @@ names_metric(const struct names *n, const char *shown, const char *unit,
 	    !counts ? "not a sum over the period" : "no name of a metric is known for it";
 	if (i != INTERN_NONE)
 		errx(NS_TROUBLE, "'%s' cannot stand for %s: it is %s in %s; record "
-		    "the counter itself, with suffix: .sum", shown, n->metric[i],
+		    "the counter itself, with suffix: .sum",
+		    terminal_safe(xstrdup(shown)), terminal_safe(n->metric[i]),
 		    strcmp(unit, "percent_int") == 0 ? "a percentage, kept" : "kept",
-		    strcmp(unit, "percent_int") == 0 ? "whole percents" : unit);
+		    strcmp(unit, "percent_int") == 0 ? "whole percents" :
+		    terminal_safe(xstrdup(unit)));
 	return counts ? plain(shown) : NULL;
 }
 

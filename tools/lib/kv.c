@@ -26,13 +26,15 @@ add(struct kv *kv, char *line, const char *path, unsigned long at)
 	size_t bad;
 
 	if (eq == NULL)
-		errx(NS_TROUBLE, "%s:%lu: not name=value: '%s'", path, at, line);
+		errx(NS_TROUBLE, "%s:%lu: not name=value: '%s'", path, at,
+		    terminal_safe(line));
 	*eq++ = '\0';
 	if (*line < 'a' || *line > 'z' || line[strspn(line, kv_name_chars)] != '\0')
-		errx(NS_TROUBLE, "%s:%lu: bad name '%s'", path, at, line);
+		errx(NS_TROUBLE, "%s:%lu: bad name '%s'", path, at,
+		    terminal_safe(line));
 	if (eq[bad = strspn(eq, kv_value_chars)] != '\0')
 		errx(NS_TROUBLE, "%s:%lu: %s: unsafe character '%c' in value",
-		    path, at, line, eq[bad]);
+		    path, at, line, *terminal_safe(eq + bad));
 	if (lookup(kv, line) != NULL)
 		errx(NS_TROUBLE, "%s:%lu: '%s' is set twice", path, at, line);
 	kv->key = realloc(kv->key, (kv->n + 1) * sizeof *kv->key);

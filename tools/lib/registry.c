@@ -25,6 +25,8 @@ word(const struct tsv *t, size_t col, const char *const names[])
 static void
 add(struct registry *r, const struct tsv *t, size_t metric, const struct term *m)
 {
+	if (!is_terminal_safe(t->val[metric]))
+		tsv_die(t, metric, "control bytes in a name: '%s'", t->val[metric]);
 	if (isnan(m->factor))
 		tsv_die(t, tsv_col(t, "factor"), "NA: a number was expected");
 	if (m->quantity <= Q_MISSES && (m->rung == R_NONE || m->direction == D_NONE))

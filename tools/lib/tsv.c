@@ -113,13 +113,13 @@ check_names(const struct tsv *t)
 		errx(NS_TROUBLE, "%s:1: lines end in CR LF, not in LF: remove "
 		    "the CR: tr -d '\\r'", t->name);
 	for (size_t i = 0; i < t->ncol; i++) {
-		const char *s = t->col[i];
+		char *s = t->col[i];
 
 		if (*s < 'a' || *s > 'z' || s[strspn(s,
 		    "abcdefghijklmnopqrstuvwxyz0123456789_")] != '\0')
 			errx(NS_TROUBLE, "%s:1: column %zu: bad name '%s': a "
 			    "header of [a-z][a-z0-9_]* names was expected",
-			    t->name, i + 1, s);
+			    t->name, i + 1, terminal_safe(s));
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(s, t->col[j]) == 0)
 				errx(NS_TROUBLE, "%s:1: column '%s' stands twice",
@@ -197,7 +197,7 @@ tsv_die(const struct tsv *t, size_t col, const char *fmt, ...)
 	vsnprintf(what, sizeof what, fmt, ap);
 	va_end(ap);
 	errx(NS_TROUBLE, "%s:%llu: %s: %s", t->name,
-	    (unsigned long long)t->line, t->col[col], what);
+	    (unsigned long long)t->line, t->col[col], terminal_safe(what));
 }
 
 const char *

@@ -18,10 +18,7 @@ nsys_say(const struct nsys *n, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof what, fmt, ap);
 	va_end(ap);
-	for (char *p = what; *p != '\0'; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = ' ';
-	warnx("%s: %s", n->path, what);
+	warnx("%s: %s", n->path, terminal_safe(what));
 }
 
 void
@@ -33,7 +30,7 @@ nsys_die(const struct nsys *n, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof what, fmt, ap);
 	va_end(ap);
-	errx(NS_TROUBLE, "%s: %s", n->path, what);
+	errx(NS_TROUBLE, "%s: %s", n->path, terminal_safe(what));
 }
 
 void

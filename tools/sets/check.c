@@ -47,7 +47,7 @@ read_diagnostics(const char *path)
 
 	while (tsv_next(&t)) {
 		bool error = strcmp(tsv_text(&t, severity), "error") == 0;
-		const char *s = tsv_text(&t, text);
+		const char *s = terminal_safe(t.val[text]);
 		bool metrics = strcasestr(s, "gpu metric") != NULL;
 
 		if (!metrics && error)
@@ -78,8 +78,8 @@ look(struct seen *seen, const struct tsv *t, size_t value, size_t why,
 	}
 	if (strncmp(t->val[why], "overflow", 8) == 0 && seen->n_overflows++ > 0)
 		return;		/* one of them says it */
-	warnx("%s has no sum in phase %s, step %s: %s", id, t->val[phase],
-	    t->val[step], t->val[why]);
+	warnx("%s has no sum in phase %s, step %s: %s", id, terminal_safe(t->val[phase]),
+	    terminal_safe(t->val[step]), terminal_safe(t->val[why]));
 }
 
 static void
