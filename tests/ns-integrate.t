@@ -281,4 +281,12 @@ if [ -s llama-q4-node.work ]; then
 else
 	skip_one 'llama, eager' 'no ../shared/captures'
 fi
+# Times that are in range, and sums of them that are not: 2^61 - 1 each.
+m=2305843009213693951
+{ echo 'start_ns end_ns kind phase step'; for i in 0 1 2 3; do echo "-$m $m window p $i"; done; } | table w
+{ echo 'time_ns gpu metric unit value period_ns why'; for i in 0 1 2 3 4 5 6; do echo "-$m 0 x_[sum] count 5 $m NA" | sed "s/-$m/-230584300921369394$i/"; done | sort -n; } | table long
+sed -i 's/x_/x /' long
+exits 2 'samples of ages'         'ns-integrate -w w long'          'add up to more than 64 bits'
+exits 2 'in one window'           'ns-integrate --all long'         'add up to more than 64 bits'
+exits 2 'windows of ages'         'ns-integrate --totals -w w long' 'the windows of phase p are longer than any session'
 done_testing

@@ -31,7 +31,11 @@ gpu_of(struct sums *s, int64_t number)
 	for (size_t i = 0; !s->win->all && i < s->win->n; i++) {
 		const struct window *w = &s->win->w[i];
 
-		s->gpu[s->n_gpu].place[w->sum].wanted += w->end - w->start;
+		int64_t *wanted = &s->gpu[s->n_gpu].place[w->sum].wanted;
+
+		if (!add_ok(*wanted, w->end - w->start, wanted))
+			errx(NS_TROUBLE, "the windows of phase %s are longer than any "
+			    "session", terminal_safe(w->phase));
 	}
 	return &s->gpu[s->n_gpu++];
 }
@@ -107,7 +111,9 @@ begin_period(struct sums *s, struct gpu *g, int64_t time, int64_t period)
 		double of = share_of(s, from, to, time, until);
 
 		if (to > from) {
-			p->covered += to - from;
+			if (!add_ok(p->covered, to - from, &p->covered))
+				errx(NS_TROUBLE, "samples overlap: their periods add up "
+				    "to more than 64 bits");
 			p->longest = period > p->longest ? period : p->longest;
 		}
 		if (of > 0)
@@ -136,7 +142,8 @@ metric_of(struct sums *s, const char *shown, const char *unit, uint32_t *number)
 		if (s->metric[i].name != NULL &&
 		    strcmp(s->metric[i].name, m->name) == 0)
 			errx(NS_TROUBLE, "'%s' and '%s' both count %s: it would be "
-			    "summed twice", s->metric[i].shown, shown, m->name);
+			    "summed twice", terminal_safe(s->metric[i].shown),
+			    terminal_safe(m->shown), terminal_safe(m->name));
 	return m;
 }
 
