@@ -42,6 +42,9 @@ exits 2 'empty'                'ns-guard </dev/null'            'the settings of
 exits 2 'no such file'         'ns-guard nowhere'               'nowhere: No such file'
 exits 2 'not settings'         'echo x | ns-guard'              "not name=value: 'x'"
 exits 2 'a bad number'         'with h200 gpu_busy_percent much | ns-guard' 'much'
+exits 2 'less than nothing is free' 'with h200 nvml_free_bytes -1 | ns-guard' "nvml_free_bytes: not a count: '-1'"
+exits 2 'more than there can be' 'with h200 memory_available_bytes 1e308 | ns-guard' 'not a count'
+exits 2 'a share below none' 'with h200 gpu_busy_percent -1 | ns-guard' 'not a count'
 exits 2 'a bad option'         'ns-guard --need -1 h200'        '--need'
 exits 2 'full disk'            'ns-guard h200 >/dev/full'       'No space left'
 done_testing

@@ -48,6 +48,13 @@ guard(struct guard *g, const char *name, const char *found, bool known, bool goo
 	}
 }
 
+/* NAN: it is not said. */
+static double
+count_of(const struct guard *g, const char *key)
+{
+	return kv_get(&g->probe, key) != NULL ? (double)kv_count(&g->probe, key) : NAN;
+}
+
 static void
 guard_gpu(struct guard *g)
 {
@@ -87,7 +94,7 @@ guard_profilers(struct guard *g)
 static void
 guard_busy(struct guard *g)
 {
-	double busy = kv_num(&g->probe, "gpu_busy_percent");
+	double busy = count_of(g, "gpu_busy_percent");
 	char *text = xasprintf("the GPU is %g %% busy with work of %s process(es): its "
 	    "bytes would be counted with ours; wait, or stop it", busy,
 	    kv_get(&g->probe, "gpu_n_processes") != NULL ?
@@ -118,8 +125,8 @@ guard_throttle(struct guard *g)
 static void
 guard_memory(struct guard *g)
 {
-	double host = kv_num(&g->probe, "memory_available_bytes");
-	double device = kv_num(&g->probe, "nvml_free_bytes");
+	double host = count_of(g, "memory_available_bytes");
+	double device = count_of(g, "nvml_free_bytes");
 	bool one = kv_num(&g->probe, "gpu_integrated") == 1;
 	double room = one ? host - host / 10 : device;
 	double spare = one || isnan(room) ? room - g->need :
