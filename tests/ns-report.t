@@ -168,6 +168,9 @@ ok 'hostile: Markdown' "ns-report r | grep -qF '| \`\` <script>alert(1)</script>
 json_is 'hostile: JSON' '"<script>alert(1)</script>|`x`$y$ & \"q\" '"'z'"' _a_ *b*"' '.tables.kernel_bytes[] | select(.kernel | startswith("<s")) | .kernel'
 json_is 'hostile: bytes that are not UTF-8' '"bad ?  utf8"' '.tables.kernel_bytes[].kernel | select(startswith("bad"))'
 
+printf 'callgrind\tdecode\t0\t1\tbad \376\001 utf8\tDLmr\t1000000\n' >>r/counters.tsv
+is 'hostile: what looks the same is one kernel' 1 'ns-report r | grep -c "^| .bad "'
+
 # ---- HTML
 fresh
 mkdir r/figures
@@ -237,6 +240,8 @@ json_is 'kernels, JSON: numbers and text' '[1,0.6,"512x1x1",null]' '.tables.deta
 edit detail.tsv 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { $at["registers_bytes"] = 2048; $at["name"] = "a_name_of_more_than_forty_characters_that_goes_on" } 1'
 says 'kernels: spills'            '| 0.780 | 46, spills 2.05 kB |'
 says 'kernels: long names are cut' '`a_name_of_more_than_forty_characters_tha…`'
+edit detail.tsv 'NR > 1 { $2 = NR == 2 ? "NA" : 1e308 } 1'
+ok 'kernels: none that was chosen is shown' 'ns-report r >page && ! grep -q "of the time of all kernels" page'
 rm r/detail.tsv
 
 # ---- JSON

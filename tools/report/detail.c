@@ -74,6 +74,8 @@ say_first(struct doc *d, const char *phase)
 			first = first == t->n ? i : first;
 			n++;
 		}
+	if (n == 0)
+		return;
 	item(d, say(d, "%s: %zu %s %s of the time of all kernels. Most, %s, is %s%s%s.",
 	    capital(d, phase), n, n == 1 ? "kernel takes" : "kernels take",
 	    strong(d, percent(d, all)), percent(d, num(d, first, "share_ratio")),

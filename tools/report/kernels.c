@@ -49,21 +49,23 @@ by_bytes(const void *a, const void *b)
 	    (y->bytes < x->bytes) : by_name(a, b);
 }
 
+/* Known by its clean name: those that differ in control bytes alone are one. */
 static struct kernel *
 kernel_of(void **tree, const char *phase, const char *name)
 {
-	struct kernel key = { .phase = (char *)(uintptr_t)phase,
-	    .name = (char *)(uintptr_t)name }, *k;
-	void **at = tfind(&key, tree, by_name);
+	struct kernel *k = xalloc(1, sizeof *k);
+	void **at;
 
-	if (at != NULL)
-		return *at;
-	k = xalloc(1, sizeof *k);
 	k->phase = text_clean(phase);
 	k->name = text_clean(name);
-	if (tsearch(k, tree, by_name) == NULL)
+	if ((at = tsearch(k, tree, by_name)) == NULL)
 		err(NS_TROUBLE, "tsearch");
-	return k;
+	if (*(struct kernel **)at != k) {
+		free(k->phase);
+		free(k->name);
+		free(k);
+	}
+	return *at;
 }
 
 static void

@@ -32,7 +32,7 @@ three(struct doc *d, double x)
 const char *
 digits(struct doc *d, double x)
 {
-	return isnan(x) ? not_measured : fabs(x) >= 1e4 ? count(d, x) :
+	return !isfinite(x) ? not_measured : fabs(x) >= 1e4 ? count(d, x) :
 	    three(d, x);
 }
 
@@ -41,7 +41,7 @@ token_rate(struct doc *d, const struct spread *s)
 {
 	double rate = tokens_per_s(s);
 
-	return isnan(rate) ? not_measured : say(d, "%s" HARD "tok/s",
+	return !isfinite(rate) ? not_measured : say(d, "%s" HARD "tok/s",
 	    digits(d, rate));
 }
 
@@ -51,7 +51,7 @@ quantity(struct doc *d, double x, const char *unit)
 	static const char *const prefix[] = { "", "k", "M", "G", "T", "P", "E" };
 	size_t i = 0, last = sizeof prefix / sizeof *prefix - 1;
 
-	if (isnan(x))
+	if (!isfinite(x))
 		return not_measured;
 	for (; fabs(x) >= 999.5 && i < last; i++)
 		x /= 1000;
@@ -66,7 +66,7 @@ duration(struct doc *d, double ns)
 	static const char *const unit[] = { "ns", "µs", "ms", "s" };
 	size_t i = 0;
 
-	if (isnan(ns))
+	if (!isfinite(ns))
 		return not_measured;
 	for (; fabs(ns) >= 999.5 && i < 3; i++)
 		ns /= 1000;
@@ -81,7 +81,7 @@ percent(struct doc *d, double ratio)
 {
 	double a = fabs(100 * ratio);
 
-	if (isnan(ratio))
+	if (!isfinite(ratio))
 		return not_measured;
 	if (a != 0 && a < 0.0005)
 		return say(d, "under" HARD "0.001" HARD "%%");
@@ -104,7 +104,7 @@ count(struct doc *d, double x)
 	char plain[32], *out, *p;
 	size_t n;
 
-	if (isnan(x))
+	if (!isfinite(x))
 		return not_measured;
 	if (x != floor(x) || fabs(x) >= 1e18)
 		return fabs(x) < 1e4 ? three(d, x) : count(d, fabs(x) < 1e18 ?
@@ -128,7 +128,7 @@ count(struct doc *d, double x)
 const char *
 times(struct doc *d, double x)
 {
-	return isnan(x) ? not_measured : say(d, "%s" HARD "×", digits(d, x));
+	return !isfinite(x) ? not_measured : say(d, "%s" HARD "×", digits(d, x));
 }
 
 /* "46638592 bytes" as 46.6 MB. */
