@@ -50,6 +50,11 @@ regex:^(d|b)$' 'asked -p decode chosen.tsv'
 is 'prefill has no step'  nsbench@prefill/ 'asked -p prefill chosen.tsv | sed -n 3p'
 is 'names as expressions' 'regex:^(a\.b\$c|it'"'"'s "a<\(b\)>"; \[\*\?\+\|\^\{1\}\\)$' \
 	'printf "phase\tstep\tkernel\ndecode\t0\ta.b\$c\ndecode\t0\tit'"'"'s \"a<(b)>\"; [*?+|^{1}\\\\\n" | asked | tail -1'
+long=$(printf 'x%.0s' $(seq 4096))
+{ printf 'phase\tstep\tkernel\n'; printf 'decode\t0\t%s\n' "$long" '$(touch here)`touch here`' "a'b\"c,d;e&f>here" 'back\\slash' '-x'; } >odd.tsv
+is 'odd names reach a command as they are' 'regex:^('"$long"'|\$\(touch here\)`touch here`|a'"'"'b"c,d;e&f>here|back\\\\slash|-x)$' \
+	'bash -c "mapfile -d \"\" -t ask < <(ns-choose --ask odd.tsv); printf %s \"\${ask[-1]}\""'
+ok 'and none is run'  '[ ! -e here ]'
 is 'each word ends in a NUL' 13 'ns-choose --ask -p prefill chosen.tsv | tr -dc "\0" | wc -c'
 
 # ---- names
@@ -95,7 +100,7 @@ exits 2 'a ragged row'           'edit "NR == 4 { NF = 5 } 1" | ns-choose' 'stdi
 exits 2 'a bad number'           'edit "NR == 4 { \$1 = \"x\" } 1" | ns-choose' 'stdin:4: start_ns'
 exits 2 'the end before the start' 'edit "NR == 4 { \$2 = 99 } 1" | ns-choose' "stdin:4: end_ns: '99' is before the start"
 exits 2 'no time'                'edit "NR == 4 { \$2 = \"NA\" } 1" | ns-choose' 'a time was expected'
-exits 2 'too long a time'        'edit "NR == 3 || NR == 4 { \$1 = 0; \$2 = \"9223372036854775807\"; \$6 = \"a\"; \$7 = \"4x1x1\"; \$10 = 0 } 1" | ns-choose' 'beyond 64 bits'
+exits 2 'too long a time'        'edit "NR == 3 || NR == 4 { \$1 = 0; \$2 = \"9223372036854775807\"; \$6 = \"a\"; \$7 = \"4x1x1\"; \$10 = 0 } 1" | ns-choose' 'stdin:4: end_ns: the sum of times is beyond 64 bits'
 exits 2 'a last line cut short'  'head -c -1 work.tsv | ns-choose' 'stdin:11'
 exits 2 'none'                   'ns-choose -k 0 work.tsv'         'none is nothing to choose'
 exits 2 'not a count'            'ns-choose -k x work.tsv'         "--kernels: not a count: 'x'"

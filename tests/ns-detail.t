@@ -157,6 +157,7 @@ exits 2 'an unknown item'       'sed "s/^waves/wave/" items.tsv >i; counters | n
 exits 2 'an item twice'         'sed "s/^waves/sms/" items.tsv >i; counters | ns-detail -m metrics.tsv -d i --chosen chosen.tsv' "'sms' stands twice"
 exits 2 'a stall twice'         'sed "s/stall.wait/stall.drain/" items.tsv >i; counters | ns-detail -m metrics.tsv -d i --chosen chosen.tsv' "'stall.drain' stands twice"
 exits 2 'an item without factor' 'sed "s/0.01/NA/" items.tsv >i; counters | ns-detail -m metrics.tsv -d i --chosen chosen.tsv' 'factor: NA'
+exits 2 'a rank that is none'   'sed "s/1\t3/inf\t3/" chosen.tsv >c; counters | ns-detail -m metrics.tsv -d items.tsv --chosen c' "rank: not a number: 'inf'"
 exits 2 'nothing chosen'        'counters | ns-detail -m metrics.tsv -d items.tsv --chosen nowhere' 'nowhere: no such file: ns-choose makes it'
 exits 2 'no registry'           'counters | ns-detail -d items.tsv --chosen chosen.tsv' 'usage'
 exits 2 'a full disk'           'counters | detail >/dev/full'           'stdout'

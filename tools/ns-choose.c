@@ -94,7 +94,7 @@ take(struct all *a, const struct tsv *t, const struct columns *c, const char *ph
 	l->step = step > l->step ? step : l->step;
 	l->n++;
 	if (!add_ok(l->sum_ns, duration(t, c), &l->sum_ns))
-		errx(NS_TROUBLE, "a sum of times is beyond 64 bits");
+		tsv_die(t, c->end, "the sum of times is beyond 64 bits");
 }
 
 static void

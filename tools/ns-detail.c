@@ -248,8 +248,8 @@ print_told(struct out *o, const struct told *k)
 static void
 print_kernel(struct out *o, struct job *j, size_t row, const struct total *t)
 {
-	static const char *const copied[] = { "phase", "rank", "step", "kernel",
-	    "name", "grid", "block", "share_ratio", "n_launches", "mean_ns" };
+	static const char *const names[] = { "kernel", "name", "grid", "block" };
+	static const char *const numbers[] = { "share_ratio", "n_launches", "mean_ns" };
 	const struct table *c = &j->chosen;
 	struct told k = { .n_blocks = n_blocks(table_text(c, row, "grid")) };
 	uint64_t n_missing, n_total;
@@ -262,8 +262,13 @@ print_kernel(struct out *o, struct job *j, size_t row, const struct total *t)
 	tell_limit(&k);
 	tell_stalls(j, t, &k);
 	count_missing(j, t, &n_missing, &n_total);
-	for (size_t i = 0; i < sizeof copied / sizeof *copied; i++)
-		out_text(o, table_text(c, row, copied[i]));
+	out_text(o, table_text(c, row, "phase"));
+	out_num(o, table_num(c, row, "rank"));
+	out_num(o, table_num(c, row, "step"));
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		out_text(o, table_text(c, row, names[i]));
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		out_num(o, table_num(c, row, numbers[i]));
 	out_count(o, t->n_launches);
 	out_num(o, k.dur_ns);
 	print_told(o, &k);
@@ -287,10 +292,10 @@ say_absent(struct job *j, const bool *absent, size_t n_absent, size_t n, bool pa
 			warnx("  %s %s: %s grid %s block %s", c->row[i][table_find(c, "phase")],
 			    c->row[i][table_find(c, "rank")], c->row[i][table_find(c, "kernel")],
 			    c->row[i][table_find(c, "grid")], c->row[i][table_find(c, "block")]);
-	for (size_t i = 0; i < j->launches.n; i++)
-		if (!j->launches.l[i].taken)
-			warnx("  profiled instead: %s %s grid %s block %s", j->launches.l[i].phase,
-			    j->launches.l[i].kernel, j->launches.l[i].grid, j->launches.l[i].block);
+	for (const struct launch *l = j->launches.l; l < j->launches.l + j->launches.n; l++)
+		if (!l->taken)
+			warnx("  profiled instead: %s %s grid %s block %s", terminal_safe(l->phase),
+			    terminal_safe(l->kernel), terminal_safe(l->grid), terminal_safe(l->block));
 	if (!partial)
 		errx(NS_TROUBLE, "the watched program launched others than in the "
 		    "timeline, or outside the range: same program, same options? "
