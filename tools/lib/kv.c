@@ -25,16 +25,17 @@ add(struct kv *kv, char *line, const char *path, unsigned long at)
 	char *eq = strchr(line, '=');
 	size_t bad;
 
+	if (!is_terminal_safe(line))
+		errx(NS_TROUBLE, "%s:%lu: control byte: name=value and LF was expected "
+		    "(CR: tr -d '\\r')", path, at);
 	if (eq == NULL)
-		errx(NS_TROUBLE, "%s:%lu: not name=value: '%s'", path, at,
-		    terminal_safe(line));
+		errx(NS_TROUBLE, "%s:%lu: not name=value: '%s'", path, at, line);
 	*eq++ = '\0';
 	if (*line < 'a' || *line > 'z' || line[strspn(line, kv_name_chars)] != '\0')
-		errx(NS_TROUBLE, "%s:%lu: bad name '%s'", path, at,
-		    terminal_safe(line));
+		errx(NS_TROUBLE, "%s:%lu: bad name '%s'", path, at, line);
 	if (eq[bad = strspn(eq, kv_value_chars)] != '\0')
 		errx(NS_TROUBLE, "%s:%lu: %s: unsafe character '%c' in value",
-		    path, at, line, *terminal_safe(eq + bad));
+		    path, at, line, eq[bad]);
 	if (lookup(kv, line) != NULL)
 		errx(NS_TROUBLE, "%s:%lu: '%s' is set twice", path, at, line);
 	kv->key = realloc(kv->key, (kv->n + 1) * sizeof *kv->key);
