@@ -100,7 +100,44 @@ says 'trusted with doubts' '**Trusted**: no check failed, though some figures ar
 
 fresh
 edit hierarchy.tsv '$1 == "decode" && $3 == "memory" { $13 = 3 } 1'
-says 'incomplete counters' '**189 of 192 counters** had a value.'
+says 'incomplete counters' '**189 of 192 counters** had a value. What is missing is not in the sums: figures of such a rung are lower bounds.'
+
+# Nothing of L2 was asked for in decode: no row, no missing counter, but a word.
+fresh
+edit hierarchy.tsv '$1 == "decode" && $3 == "l2" { $4 = $6 = $8 = $9 = $11 = $12 = "NA"; $13 = $14 } 1'
+says 'a rung that was not asked for' 'No counter was asked for, so there is no row: L2 of decode.'
+says 'is not missing'  'All 168 counters that these figures need had a value.'
+is 'and has no row'    0  "ns-report r | grep -c '^| decode | L2 |'"
+
+# Bytes told in one sum: 1000 of 4000 known to be read, none to be written; then neither.
+fresh
+edit hierarchy.tsv 'NR == 1 { print $0, "bytes"; next } { print $0, $1 != "decode" || $3 != "l1" ? "NA" : 4000 }'
+edit hierarchy.tsv '$1 == "decode" && $3 == "l1" { $4 = 1000; $5 = 0 } 1'
+says 'undirected bytes: a bound, and no zero' '| decode | L1 | over 1.00 kB |  |'
+says 'and why' 'counters of that rung tell all bytes in one sum'
+edit hierarchy.tsv '$1 == "decode" && $3 == "l1" { $4 = $5 = "NA" } 1'
+says 'undirected bytes: both blank' '| decode | L1 |  |  |'
+edit hierarchy.tsv '$1 == "decode" && $3 == "l1" { $4 = 1000; $5 = 3000 } 1'
+says 'all directions known' '| decode | L1 | 1.00 kB | 3.00 kB |'
+ok 'nothing to explain' 'ns-report r >page && ! grep -q "in one sum" page'
+
+# Two sources; samples that see half of L1.
+fresh
+edit hierarchy.tsv 'NR > 1 { $15 = "ncu" } 1'
+edit steps.tsv 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { $at["source"] = "ncu" } $1 != "decode" || $2 == 0 || NR == 1'
+awk -F'\t' -v OFS='\t' 'NR > 1 { $15 = "nsys"; if ($3 == "l1") $11 = 500; print }' r/hierarchy.tsv >more
+edit hierarchy.tsv '$3 == "l1" { $11 = 1000 } 1' && cat more >>r/hierarchy.tsv
+says 'fewer sampled than counted' 'Fewer bytes are sampled than counted: L1 of prefill, L1 of decode.'
+says 'how many steps were counted' '*Traffic by phase and rung, counted by ncu; decode is one step*'
+
+# Checks by name.
+fresh
+{ head -1 r/checks.tsv; for c in sampled.shared.bytes.both sampled.memory.bytes.read sampled.memory.bytes.write sampled.registers.requests.both \
+	sets.dram__bytes_read.sum missing.l2 canary.canary_copy sampled.odd; do printf '%s\tdecode\t1\t1\t0\t0.1\tpass\tso\n' $c; done; } >tmp && mv tmp r/checks.tsv
+for name in 'sampled bytes of shared memory' 'sampled bytes of memory, read' 'sampled bytes of memory, written' 'sampled requests of registers' \
+	'sets that share `dram__bytes_read.sum`' 'missing at L2' 'canary of copy' 'sampled of odd'; do
+	says "a check in words: $name" "| $name (decode) |"
+done
 
 # ---- adopted captures: a few tables only
 rm -rf r && mkdir r
@@ -286,8 +323,11 @@ breaks 'a bad setting'    model.kv 'a=$(b)\n'        'unsafe character'
 fresh
 rm r/baseline.tsv r/readset.tsv
 edit hierarchy.tsv 'NR > 1 { $9 = $10 = "NA" } 1'
-says 'no tokens: the bytes all the same' '| Read from memory in decode | **3.56 MB** | of how many tokens is not known: no baseline counts them |'
-ok 'no tokens: on the terminal' "ns-report -f verdict r | grep -qx 'bytes     3.56 MB read from memory in decode, of an unknown number of tokens'"
+says 'no tokens: the bytes of a step' '| Read from memory a decode step | **891 kB** | mean of 4; how many tokens each makes is not known: no baseline counts them |'
+ok 'no tokens: on the terminal' "ns-report -f verdict r | grep -qx 'bytes     891 kB read from memory a decode step, the mean of 4'"
+rm r/steps.tsv
+says 'no steps either: the bytes all the same' '| Read from memory in decode | **3.56 MB** | of how many tokens is not known: no baseline counts them |'
+ok 'no steps: on the terminal' "ns-report -f verdict r | grep -qx 'bytes     3.56 MB read from memory in decode, of an unknown number of tokens'"
 rm r/hierarchy.tsv
 says 'no hierarchy: the way to it' '| `hierarchy.tsv` | where the bytes go is not known | counters, then ns-rollup with the metrics of their platform (PLATFORM=NAME) |'
 for f in "$run"/*.tsv; do

@@ -64,10 +64,12 @@ judge_phase(struct run *r, const struct measured *m, enum direction d)
 		found(r, &f, NOT_JUDGED, "%s: what a step needs (%.12g bytes) fits "
 		    "into the last level of cache (%.12g bytes): memory need not "
 		    "deliver it", m->phase, reads(r, &need) / (double)n, ll);
+	else if (judge(&f, FAIL) == PASS && d == READ)
+		found(r, &f, PASS, "%s: memory delivers what the checkpoint's header "
+		    "says, to %s", m->phase, percent(f.error, by));
 	else if (judge(&f, FAIL) == PASS)
-		found(r, &f, PASS, "%s: memory %s what the checkpoint's header "
-		    "says, to %s", m->phase, d == READ ? "delivers" : "takes",
-		    percent(f.error, by));
+		found(r, &f, PASS, "%s: memory takes what is predicted, to %s of all "
+		    "that moves", m->phase, percent(f.error, by));
 	else if (d == WRITE && f.error < 0 && expected - measured <= ll)
 		found(r, &f, PASS, "%s: memory takes %s less than predicted, of "
 		    "all that moves: the last level can still hold that much",

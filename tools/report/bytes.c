@@ -39,13 +39,13 @@ say_token(struct doc *d, const char *phase)
 	    "%s at L1.", times(d, amplified))));
 }
 
-static const char *
+const char *
 rung_name(const char *rung)
 {
 	static const char *const name[][2] = { { "l1", "L1" },
 	    { "xbar", "SM-L2 crossbar" }, { "l2", "L2" },
-	    { "memory", "Memory" }, { "shared", "Shared memory" },
-	    { "registers", "Registers" } };
+	    { "memory", "memory" }, { "shared", "shared memory" },
+	    { "registers", "registers" } };
 
 	for (size_t i = 0; rung != NULL && i < sizeof name / sizeof *name; i++)
 		if (strcmp(rung, name[i][0]) == 0)
@@ -59,21 +59,76 @@ requests(const struct table *t, size_t i)
 	return table_num(t, i, "requests") / table_num(t, i, "n_tokens");
 }
 
+/* Nothing of this rung was asked for, or nothing came back. */
+static bool
+unasked(const struct table *t, size_t i)
+{
+	double missing = table_num(t, i, "n_missing");
+
+	return missing > 0 && missing == table_num(t, i, "n_total");
+}
+
+/* Bytes whose direction is not known: reads and writes are not all there is. */
+static bool
+undirected(const struct table *t, size_t i)
+{
+	double read = table_num(t, i, "read_bytes"), write = table_num(t, i, "write_bytes");
+
+	return table_num(t, i, "bytes") > add_known(0, add_known(read, write));
+}
+
+static const char *
+direction_cell(struct doc *d, size_t i, const char *column)
+{
+	const struct table *t = &d->run->hierarchy;
+	double x = table_num(t, i, column);
+
+	return !undirected(t, i) ? quantity(d, x, "B") : x > 0 ?
+	    say(d, "over" HARD "%s", quantity(d, x, "B")) : "";
+}
+
+static bool
+among(const char *word, const char *const list[])
+{
+	for (; word != NULL && *list != NULL; list++)
+		if (strcmp(word, *list) == 0)
+			return true;
+	return false;
+}
+
 static void
 ladder_row(struct doc *d, size_t i)
 {
+	static const char *const no_cache[] = { "registers", "shared", "xbar", "memory",
+	    NULL };
 	const struct table *t = &d->run->hierarchy;
 	const char *rung = table_text(t, i, "rung");
 	bool last = rung != NULL && strcmp(rung, "memory") == 0;
 
 	cell(d, text_or(table_text(t, i, "phase"), "none"));
-	cell(d, rung_name(rung));
-	cell(d, quantity(d, table_num(t, i, "read_bytes"), "B"));
-	cell(d, quantity(d, table_num(t, i, "write_bytes"), "B"));
+	cell(d, capital(d, rung_name(rung)));
+	cell(d, direction_cell(d, i, "read_bytes"));
+	cell(d, direction_cell(d, i, "write_bytes"));
 	cell(d, quantity(d, table_num(t, i, "bytes_per_token"), "B"));
 	cell(d, last ? "" : count(d, requests(t, i)));
-	cell(d, last ? "" : percent(d, table_num(t, i, "hit_ratio")));
+	cell(d, among(rung, no_cache) && isnan(table_num(t, i, "hit_ratio")) ? "" :
+	    percent(d, table_num(t, i, "hit_ratio")));
 	cell(d, times(d, table_num(t, i, "amplification_ratio")));
+}
+
+/* The rungs of which nothing was asked, each once: "L1 (prefill, ncu)". */
+static const char *
+unasked_rungs(struct doc *d)
+{
+	const struct table *t = &d->run->hierarchy;
+	const char *list = "";
+
+	for (size_t i = 0; i < t->n; i++)
+		if (unasked(t, i))
+			list = say(d, "%s%s%s of %s", list, *list != '\0' ? ", " : "",
+			    rung_name(table_text(t, i, "rung")),
+			    text_or(table_text(t, i, "phase"), "no phase"));
+	return list;
 }
 
 /* How many cells (launch x counter) the figures rest on. */
@@ -83,17 +138,71 @@ say_coverage(struct doc *d)
 	const struct table *t = &d->run->hierarchy;
 	double missing = 0, total = 0;
 
-	for (size_t i = 0; i < t->n; i++) {
-		missing = add_known(missing, table_num(t, i, "n_missing"));
-		total = add_known(total, table_num(t, i, "n_total"));
-	}
+	for (size_t i = 0; i < t->n; i++)
+		if (!unasked(t, i)) {
+			missing = add_known(missing, table_num(t, i, "n_missing"));
+			total = add_known(total, table_num(t, i, "n_total"));
+		}
 	if (missing > 0)
 		para(d, DOUBT, say(d, STRONG("%s of %s counters") " had a value. What "
-		    "is missing is not in the sums: each figure is a lower bound.",
-		    count(d, total - missing), count(d, total)));
+		    "is missing is not in the sums: figures of such a rung are lower "
+		    "bounds.", count(d, total - missing), count(d, total)));
 	else
 		para(d, NOTE, say(d, "All %s counters that these figures need had a "
 		    "value.", count(d, total)));
+	if (*unasked_rungs(d) != '\0')
+		para(d, NOTE, say(d, "No counter was asked for, so there is no row: %s.",
+		    unasked_rungs(d)));
+}
+
+/* What blanks and differences in the tables mean, where there are any. */
+static void
+say_undirected(struct doc *d)
+{
+	const struct table *t = &d->run->hierarchy;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (undirected(t, i)) {
+			para(d, NOTE, "Where what was read or written is blank, or only a "
+			    "lower bound (over), counters of that rung tell all bytes "
+			    "in one sum, or only some of them apart.");
+			return;
+		}
+}
+
+/* The same phase and rung as another source has it; or TSV_NONE. */
+static size_t
+other_source(const struct table *t, size_t row, const char *source)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (table_is(t, i, "source", source) &&
+		    table_is(t, i, "phase", text_or(table_text(t, row, "phase"), "")) &&
+		    table_is(t, i, "rung", text_or(table_text(t, row, "rung"), "")))
+			return i;
+	return TSV_NONE;
+}
+
+/* Samples know fewer ways to a rung than there are counters. */
+static void
+say_partial(struct doc *d)
+{
+	const struct table *t = &d->run->hierarchy;
+	const char *list = "";
+
+	for (size_t i = 0; i < t->n; i++) {
+		size_t ncu = table_is(t, i, "source", "nsys") ?
+		    other_source(t, i, "ncu") : TSV_NONE;
+
+		if (ncu != TSV_NONE && table_num(t, i, "bytes_per_token") <
+		    0.9 * table_num(t, ncu, "bytes_per_token"))
+			list = say(d, "%s%s%s of %s", list, *list != '\0' ? ", " : "",
+			    rung_name(table_text(t, i, "rung")),
+			    text_or(table_text(t, i, "phase"), "no phase"));
+	}
+	if (*list != '\0')
+		para(d, NOTE, say(d, "Fewer bytes are sampled than counted: %s. Not every way "
+		    "to a rung can be sampled (not that of TMA, on GPUs that have it), "
+		    "so the counts are the whole.", list));
 }
 
 /* What the rows of one source are, and of which steps. */
@@ -104,7 +213,8 @@ ladder_title(struct doc *d, const char *source, bool alone)
 		return "Traffic by phase and rung, over all measured steps";
 	if (strcmp(source, "nsys") == 0)
 		return "Traffic by phase and rung, sampled by nsys over every step";
-	return say(d, "Traffic by phase and rung, counted by %s", source);
+	return say(d, "Traffic by phase and rung, counted by %s%s", source,
+	    phase_steps(d->run, "decode", source) == 1 ? "; decode is one step" : "");
 }
 
 static void
@@ -115,7 +225,8 @@ ladder_table(struct doc *d, const char *source, bool alone)
 	table(d, ladder_title(d, source, alone), "Phase|Rung|>Read|>Written|>A token|"
 	    ">Requests a token|>Hit ratio|>Times memory");
 	for (size_t i = 0; i < t->n; i++)
-		if (strcmp(text_or(table_text(t, i, "source"), "unknown"), source) == 0)
+		if (strcmp(text_or(table_text(t, i, "source"), "unknown"), source) == 0 &&
+		    !unasked(t, i))
 			ladder_row(d, i);
 	table_end(d);
 }
@@ -150,6 +261,8 @@ write_ladder(struct doc *d)
 	figure(d, "ladder", "Bytes a token at each rung, prefill and decode; the "
 	    "scale is logarithmic.");
 	ladder_tables(d);
+	say_undirected(d);
+	say_partial(d);
 	say_coverage(d);
 	if (d->run->simulated)
 		para(d, NOTE, "Callgrind counts accesses, not their width, at the "
@@ -277,7 +390,8 @@ roles_table(struct doc *d, const struct role *role, size_t n,
 			role_row(d, words(d, role[i].name), of, all);
 	}
 	if (n_rest > 0)
-		role_row(d, say(d, "%zu smaller ones", n_rest), rest, all);
+		role_row(d, say(d, "%zu smaller %s", n_rest,
+		    n_rest == 1 ? "one" : "ones"), rest, all);
 	role_row(d, STRONG("all"), all, all);
 	table_end(d);
 }

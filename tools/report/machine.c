@@ -81,6 +81,15 @@ write_footprint(struct doc *d)
 
 /* ---- settings as they stand */
 
+/* Where nothing is wrong there is no why. */
+static bool
+is_reason(const char *key)
+{
+	size_t n = strlen(key);
+
+	return n > 4 && strcmp(key + n - 4, "_why") == 0;
+}
+
 /* What is missing is one sentence, not a column of apologies. */
 static void
 say_missing(struct doc *d, const struct kv *kv)
@@ -88,7 +97,7 @@ say_missing(struct doc *d, const struct kv *kv)
 	const char *list = "";
 
 	for (size_t i = 0; i < kv->n; i++)
-		if (strcmp(kv->val[i], "NA") == 0)
+		if (strcmp(kv->val[i], "NA") == 0 && !is_reason(kv->key[i]))
 			list = say(d, "%s%s%s", list, *list != '\0' ? ", " : "",
 			    label(d, kv->key[i]));
 	if (*list != '\0')
@@ -194,7 +203,7 @@ static const char *
 parameter(const char *key)
 {
 	static const char *const kinds[] = { "_model_", "_workload_", "_profile_",
-	    "_platform_", "_checkpoint_" };
+	    "_platform_", "_checkpoint_", "_tier2_" };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		const char *at = strstr(key, kinds[i]);

@@ -52,7 +52,8 @@ kernel_rows(struct doc *d, const char *phase, double all)
 		n_others++;
 	}
 	if (n_others > 0)
-		kernel_row(d, say(d, "%zu others", n_others), &others, all);
+		kernel_row(d, say(d, "%zu %s", n_others,
+		    n_others == 1 ? "other" : "others"), &others, all);
 }
 
 static void

@@ -58,6 +58,7 @@ struct summary {
 	double	 measured_bytes_per_token, predicted_bytes_per_token;
 	double	 measured_read, predicted_read;	/* of decode, bytes a token */
 	double	 decode_read;			/* of all its counted steps */
+	double	 decode_steps;			/* so many; NAN: not known */
 	double	 of_ceiling_ratio;		/* decode, of the roofline */
 	double	 of_read_ratio;			/* decode, of memory read */
 	double	 busy_ratio;			/* decode, of the timeline */
@@ -74,6 +75,7 @@ bool	leads(const struct table *, size_t row);
 struct predicted { double read, write; };
 struct predicted predicted(const struct run *, const char *phase, const char *role);
 double	phase_tokens(const struct run *, const char *phase);
+double	phase_steps(const struct run *, const char *phase, const char *source);
 double	add_known(double, double);	/* a sum that leaves NAN out */
 double	phase_sum(const struct table *, const char *phase, const char *column);
 
@@ -164,6 +166,7 @@ bool	has_absent(const struct doc *);
 void	write_absent(struct doc *);
 bool	has_gate(const struct doc *);
 void	write_gate(struct doc *);
+const char *rung_name(const char *);	/* l1 as L1; the rest in words */
 bool	has_ladder(const struct doc *);
 void	write_ladder(struct doc *);
 bool	has_predicted(const struct doc *);
@@ -179,6 +182,7 @@ void	write_roofline(struct doc *);
 bool	has_ceilings(const struct doc *);
 void	write_ceilings(struct doc *);
 bool	has_timeline(const struct doc *);
+const char *traced_slower(struct doc *, const char *phase);	/* ": ...", or "" */
 void	write_timeline(struct doc *);
 bool	has_detail(const struct doc *);
 void	write_detail(struct doc *);

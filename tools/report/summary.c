@@ -204,6 +204,21 @@ measured_step(const struct run *r, const char *phase, double step)
 	return row_of(&r->steps, phase, NULL) == TSV_NONE;
 }
 
+/* Steps of a phase that the source measured whose figures stand for it. */
+double
+phase_steps(const struct run *r, const char *phase, const char *source)
+{
+	double n = 0;
+
+	for (size_t i = 0; i < r->steps.n; i++)
+		n += table_is(&r->steps, i, "phase", phase) &&
+		    table_is(&r->steps, i, "rung", "memory") &&
+		    table_is(&r->steps, i, "source", source) &&
+		    !isnan(table_num(&r->steps, i, "step")) &&
+		    !isnan(table_num(&r->steps, i, "read_bytes"));
+	return n > 0 ? n : NAN;
+}
+
 double
 phase_tokens(const struct run *r, const char *phase)
 {
@@ -271,7 +286,8 @@ summarise(struct summary *s, const struct run *r)
 	struct predicted p = predicted(r, "decode", NULL);
 
 	*s = (struct summary){ .measured_bytes_per_token = NAN,
-	    .measured_read = NAN, .decode_read = NAN, .of_ceiling_ratio = NAN, .of_read_ratio = NAN };
+	    .measured_read = NAN, .decode_read = NAN, .decode_steps = NAN,
+	    .of_ceiling_ratio = NAN, .of_read_ratio = NAN };
 	judge(s, &r->checks);
 	time_it(s, &r->baseline);
 	s->predicted_read = p.read;
@@ -280,6 +296,8 @@ summarise(struct summary *s, const struct run *r)
 		s->measured_bytes_per_token = table_num(&r->hierarchy, mem,
 		    "bytes_per_token");
 		s->decode_read = table_num(&r->hierarchy, mem, "read_bytes");
+		s->decode_steps = phase_steps(r, "decode", text_or(table_text(
+		    &r->hierarchy, mem, "source"), ""));
 		s->measured_read = s->decode_read / phase_tokens(r, "decode");
 	}
 	share_of_ceiling(s, r);

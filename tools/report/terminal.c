@@ -53,7 +53,11 @@ say_bytes(struct doc *d)
 	const struct summary *s = d->sum;
 	double ratio = s->measured_read / s->predicted_read;
 
-	if (isnan(s->measured_read) && !isnan(s->decode_read))
+	if (isnan(s->measured_read) && !isnan(s->decode_read / s->decode_steps))
+		line(d, say(d, "bytes     %s read from memory a decode step, the mean of %s",
+		    quantity(d, s->decode_read / s->decode_steps, "B"),
+		    count(d, s->decode_steps)));
+	else if (isnan(s->measured_read) && !isnan(s->decode_read))
 		line(d, say(d, "bytes     %s read from memory in decode, of an "
 		    "unknown number of tokens", quantity(d, s->decode_read, "B")));
 	else if (isnan(add_known(s->measured_read, s->predicted_read)))

@@ -41,6 +41,20 @@ windows(const struct table *t, const char *phase)
 	return isnan(n) ? rows_of(t, phase) : n;
 }
 
+/* Tracing costs time, the host's for the most part: how much, where it is known. */
+const char *
+traced_slower(struct doc *d, const char *phase)
+{
+	const struct spread *s = strcmp(phase, "prefill") == 0 ? &d->sum->prefill :
+	    &d->sum->decode;
+	double wall = phase_sum(&d->run->timeline, phase, "wall_ns") /
+	    windows(&d->run->timeline, phase);
+
+	return s->n_tokens > 0 && s->median * 1.05 < wall ? say(d,
+	    ": %s; unwatched it takes %s", duration(d, wall),
+	    duration(d, s->median)) : "";
+}
+
 static void
 say_phase(struct doc *d, const char *phase)
 {
@@ -51,11 +65,13 @@ say_phase(struct doc *d, const char *phase)
 
 	if (isnan(busy / wall))
 		return;
-	item(d, say(d, "%s: the GPU worked %s of %s a step (%s)%s.",
+	item(d, say(d, "%s: the GPU worked %s of %s a step (%s)%s.%s",
 	    capital(d, phase), duration(d, busy / n), duration(d, wall / n),
 	    strong(d, percent(d, busy / wall)), kernels > 0 ?
 	    say(d, " and ran %s kernels, one each %s of wall time",
-	    count(d, round(kernels / n)), duration(d, wall / kernels)) : ""));
+	    count(d, round(kernels / n)), duration(d, wall / kernels)) : "",
+	    *traced_slower(d, phase) != '\0' ? " Tracing made the step longer: "
+	    "unwatched the GPU waits less." : ""));
 }
 
 static void
@@ -267,8 +283,8 @@ write_timeline(struct doc *d)
 		    "that overlaps counts once. Tracing slows the host, so idle "
 		    "time is an upper bound.");
 	}
-	shares(d, &d->run->families, "Time by family of kernels", "family", "Family");
-	shares(d, &d->run->kernels, "Time by kernel", "name", "Kernel");
+	shares(d, &d->run->families, "Time by family of kernels, over all steps", "family", "Family");
+	shares(d, &d->run->kernels, "Time by kernel, over all steps", "name", "Kernel");
 	idle_classes(d);
 	longest_gaps(d);
 	calls(d);

@@ -91,7 +91,12 @@ write_facts(struct doc *d)
 		fact(d, "Decode", token_rate(d, &s->decode), say(d,
 		    "%sprefill %s", s->speed_moved ? "inconclusive: the canary "
 		    "moved; " : "unprofiled; ", token_rate(d, &s->prefill)));
-	if (isnan(s->measured_read) && !isnan(s->decode_read))
+	if (isnan(s->measured_read) && !isnan(s->decode_read / s->decode_steps))
+		fact(d, "Read from memory a decode step",
+		    quantity(d, s->decode_read / s->decode_steps, "B"),
+		    say(d, "mean of %s; how many tokens each makes is not known: no baseline "
+		    "counts them", count(d, s->decode_steps)));
+	else if (isnan(s->measured_read) && !isnan(s->decode_read))
 		fact(d, "Read from memory in decode",
 		    quantity(d, s->decode_read, "B"),
 		    "of how many tokens is not known: no baseline counts them");
@@ -110,7 +115,8 @@ write_facts(struct doc *d)
 		    "; an estimate" : ""));
 	if (d->run->timeline.path != NULL)
 		fact(d, "GPU busy in decode", percent(d, s->busy_ratio),
-		    "of the wall time of a step");
+		    say(d, "of the wall time of a step as it was traced%s",
+		    traced_slower(d, "decode")));
 }
 
 void
@@ -142,6 +148,38 @@ by_several(const struct table *t, size_t i)
 	return false;
 }
 
+/* "memory.bytes.read" as bytes of memory, read; "" if it is not of that kind. */
+static const char *
+sampled_part(struct doc *d, const char *part)
+{
+	const char *dot = strchr(part, '.'), *last = strrchr(part, '.');
+
+	if (dot == NULL || last == dot)
+		return "";
+	return say(d, "%.*s of %s%s", (int)(last - dot - 1), dot + 1,
+	    rung_name(say(d, "%.*s", (int)(dot - part), part)),
+	    strcmp(last, ".both") == 0 ? "" : strcmp(last, ".read") == 0 ? ", read" :
+	    ", written");
+}
+
+/* What of a check a row is about, in words. */
+static const char *
+part_words(struct doc *d, const char *check, size_t n, const char *part)
+{
+	if (strncmp(part, check, n) == 0 && part[n] == '_')
+		part += n + 1;		/* canary.canary_copy */
+	if (*part == '\0')
+		return "";
+	if (strstr(part, "__") != NULL)
+		return say(d, "%s" CODE("%s"), strncmp(check, "sets.", 5) == 0 ?
+		    " that share " : " of ", part);
+	if (strncmp(check, "sampled.", 8) == 0 && *sampled_part(d, part) != '\0')
+		return say(d, " %s", sampled_part(d, part));
+	if (strncmp(check, "missing.", 8) == 0)
+		return say(d, " at %s", rung_name(part));
+	return say(d, " of %s", label(d, part));
+}
+
 static const char *
 check_name(struct doc *d, size_t i)
 {
@@ -149,15 +187,12 @@ check_name(struct doc *d, size_t i)
 	const char *phase = table_text(t, i, "phase");
 	const char *name = text_or(table_text(t, i, "check"), "unnamed");
 	size_t n = strcspn(name, ".");
-	const char *part = name[n] == '.' ? name + n + 1 : "";
 
-	if (strncmp(part, name, n) == 0 && part[n] == '_')
-		part += n + 1;		/* canary.canary_copy */
-	return say(d, "%s%s%s%s%s%s%s", words(d, say(d, "%.*s", (int)n, name)),
-	    *part != '\0' ? " of " : "", strstr(part, "__") != NULL ?
-	    say(d, CODE("%s"), part) : label(d, part), phase != NULL ? " (" : "",
-	    text_or(phase, ""), by_several(t, i) ? say(d, ", %s",
-	    text_or(table_text(t, i, "source"), "")) : "", phase != NULL ? ")" : "");
+	return say(d, "%s%s%s%s%s%s", words(d, say(d, "%.*s", (int)n, name)),
+	    part_words(d, name, n, name[n] == '.' ? name + n + 1 : ""),
+	    phase != NULL ? " (" : "", text_or(phase, ""), by_several(t, i) ?
+	    say(d, ", %s", text_or(table_text(t, i, "source"), "")) : "",
+	    phase != NULL ? ")" : "");
 }
 
 /* checks.tsv has no units; what a check is about tells it.  "": it has none. */
@@ -262,7 +297,8 @@ check_row(struct doc *d, size_t i)
 	    isnan(table_num(t, i, "measured")) ? not_measured :
 	    check_figure(d, i, "measured"));
 	cell(d, isnan(error) ? "" : signed_percent(d, error));
-	cell(d, isnan(tolerance) ? "" : percent(d, tolerance));
+	cell(d, isnan(tolerance) ? "" : strstr(text_or(table_text(t, i, "check"), ""),
+	    "_ceiling") != NULL ? signed_percent(d, tolerance) : percent(d, tolerance));
 	cell(d, why_of(d, i));
 }
 
