@@ -296,7 +296,7 @@ says 'derivation: good'     derivation.good NA pass 'this witness counts the byt
 is   'derivation: its worst kernel' '100 100.5 0.005 pass' 'col derivation.good NA "expected measured error_ratio verdict"'
 says 'derivation: the sum of both' derivation.all NA pass 'of memory, both'
 says 'derivation: too many' derivation.half NA na 'in kernel read it shows 1.6 times the bytes of memory, read'
-says 'derivation: none'     derivation.none NA na 'in kernel copy it shows 0 times the bytes of memory, write'
+says 'derivation: none'     derivation.none NA na 'in kernel copy it shows hardly any of the bytes of memory, write'
 is   'derivation: not of what was not counted' '' 'col derivation.unmeasured NA verdict'
 
 # Speed.

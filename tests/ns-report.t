@@ -133,9 +133,9 @@ says 'how many steps were counted' '*Traffic by phase and rung, counted by ncu; 
 # Checks by name.
 fresh
 { head -1 r/checks.tsv; for c in sampled.shared.bytes.both sampled.memory.bytes.read sampled.memory.bytes.write sampled.registers.requests.both \
-	sets.dram__bytes_read.sum missing.l2 canary.canary_copy sampled.odd; do printf '%s\tdecode\t1\t1\t0\t0.1\tpass\tso\n' $c; done; } >tmp && mv tmp r/checks.tsv
+	sets.dram__bytes_read.sum missing.l2 throttle.before canary.canary_copy sampled.odd; do printf '%s\tdecode\t1\t1\t0\t0.1\tpass\tso\n' $c; done; } >tmp && mv tmp r/checks.tsv
 for name in 'sampled bytes of shared memory' 'sampled bytes of memory, read' 'sampled bytes of memory, written' 'sampled requests of registers' \
-	'sets that share `dram__bytes_read.sum`' 'missing at L2' 'canary of copy' 'sampled of odd'; do
+	'sets that share `dram__bytes_read.sum`' 'missing at L2' 'throttle before' 'canary of copy' 'sampled of odd'; do
 	says "a check in words: $name" "| $name (decode) |"
 done
 

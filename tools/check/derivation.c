@@ -109,6 +109,8 @@ static void
 judge_derivation(struct run *r, struct derivation *d)
 {
 	struct finding f = finding(d->metric, NULL, "ncu", d->expected, d->measured, 0.01);
+	double ratio = d->measured / d->expected;
+	char *many = ratio < 0.001 ? xstrdup("hardly any of") : xasprintf("%.3g times", ratio);
 
 	f.error = d->error;
 	if (judge(&f, WARN) == PASS)
@@ -116,8 +118,8 @@ judge_derivation(struct run *r, struct derivation *d)
 		    d->direction);
 	else
 		found(r, &f, NOT_JUDGED, "failed at the gate, and so is not used: in kernel %s "
-		    "it shows %.3g times the bytes of %s, %s", d->kernel,
-		    d->measured / d->expected, d->rung, d->direction);
+		    "it shows %s the bytes of %s, %s", d->kernel, many, d->rung, d->direction);
+	free(many);
 }
 
 static struct derivation *

@@ -175,6 +175,8 @@ part_words(struct doc *d, const char *check, size_t n, const char *part)
 		    " that share " : " of ", part);
 	if (strncmp(check, "sampled.", 8) == 0 && *sampled_part(d, part) != '\0')
 		return say(d, " %s", sampled_part(d, part));
+	if (strncmp(check, "throttle.", 9) == 0)
+		return say(d, " %s", words(d, part));
 	if (strncmp(check, "missing.", 8) == 0)
 		return say(d, " at %s", rung_name(part));
 	return say(d, " of %s", label(d, part));
