@@ -41,7 +41,7 @@ int cuptiProfilerHostGetConfigImage(struct host_image *p)
 int cuptiProfilerHostGetNumOfPasses(struct host_passes *p)
 { p->n = need; return p->size != 40 || p->image[15] != 1; }
 END
-${CC:-cc} -shared -fPIC -I"$top/tools/plan" -o fake.so fake.c 2>cc.log || skip 'no C compiler here'
+${CC:-cc} -shared -fPIC -I"$top/tools/lib" -o fake.so fake.c 2>cc.log || skip 'no C compiler here'
 reg() { { echo 'quantity rung metric tier role set'; cat; } | table m; }
 # shellcheck disable=SC2120 # in strings
 fake() { ns-plan -m m --chip ONE --cupti ./fake.so "$@"; }
@@ -134,7 +134,7 @@ exits 2 'no registry'       'ns-plan --chip ONE'                 'usage: ns-plan
 exits 2 'no chip'           'ns-plan -m m'                       'usage: ns-plan'
 exits 2 'an operand'        'fake x'                             'usage: ns-plan'
 exits 2 'an unknown chip'   'fake --chip THREE'                  "libcupti 42 knows no chip 'THREE'; it knows ONE to TWO"
-exits 2 'a chip that fails' 'fake --chip TWO'                    'libcupti cannot plan for chip TWO'
+exits 2 'a chip that fails' 'fake --chip TWO'                    'libcupti 42 cannot plan for chip TWO'
 exits 2 'an unknown metric' 'echo "bytes l1 nocolon 1 value s" | tr " " "\t" >>m; fake' 'nocolon: chip ONE cannot count it'
 exits 2 'the same, in one pass' 'fake --one-pass'                'nocolon: chip ONE cannot count it'
 exits 2 'no such set'       'fake --set nine'                    'm: no such metric in it'
@@ -151,7 +151,7 @@ exits 2 'full disk'         "sed -i /nocolon/d m; fake >/dev/full" 'stdout: No s
 header=$(find -L /usr/local/cuda*/include /usr/local/cuda*/extras/CUPTI/include -name cupti_profiler_host.h 2>err | head -1)
 if [ -n "$header" ]; then
 	mkdir empty && : >empty/string
-	ok 'parameter blocks as in the header' "${CC:-cc} -std=gnu11 -Iempty -isystem ${header%/*} -I$top/tools/plan -o s $top/tests/cupti-structs.c && ./s"
+	ok 'parameter blocks as in the header' "${CC:-cc} -std=gnu11 -Iempty -isystem ${header%/*} -I$top/tools/lib -o s $top/tests/cupti-structs.c && ./s"
 else
 	skip_one 'parameter blocks as in the header' 'no cupti_profiler_host.h here'
 fi

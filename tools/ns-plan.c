@@ -145,6 +145,24 @@ refuse(const struct wanted *w, const struct cupti *c, const char *chip)
 	return NS_NO;
 }
 
+static void
+choose(struct cupti *c, const char *chip, bool sampling)
+{
+	struct host_chips p = { .size = BLOCK_SIZE(struct host_chips, name) };
+	bool known = false;
+
+	if (c->chips(&p) != 0)
+		errx(NS_TROUBLE, "libcupti does not say which chips it knows");
+	for (size_t i = 0; i < p.n && !known; i++)
+		known = strcmp(p.name[i], chip) == 0;
+	if (!known)
+		errx(NS_TROUBLE, "--chip: libcupti %u knows no chip '%s'; it "
+		    "knows %s to %s", cupti_version(c), chip, p.n > 0 ?
+		    p.name[0] : "none", p.n > 0 ? p.name[p.n - 1] : "none");
+	c->chip = chip;
+	c->profiler = sampling ? PM_SAMPLING : RANGE_PROFILER;
+}
+
 static int
 plan_by_cupti(const struct wanted *w, const struct choice *c, struct cupti *cupti)
 {
@@ -152,7 +170,7 @@ plan_by_cupti(const struct wanted *w, const struct choice *c, struct cupti *cupt
 	struct plan p;
 	int rc;
 
-	cupti_choose(cupti, c->chip, c->sampling);
+	choose(cupti, c->chip, c->sampling);
 	snprintf(source, sizeof source, "cupti-%u", cupti_version(cupti));
 	pack_check(w, cupti);
 	if (c->one_pass && cupti_passes(cupti, w->name, w->n) != 1)
