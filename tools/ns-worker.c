@@ -11,7 +11,7 @@
 
 #include "worker/worker.h"
 
-enum { OPT_PROFILE = 256, OPT_LOADING, OPT_FOOTPRINT, OPT_ROUTING, OPT_DUMP_LOGITS,
+enum { OPT_PROFILE = 256, OPT_COUNT, OPT_COUNTERS, OPT_LOADING, OPT_FOOTPRINT, OPT_ROUTING, OPT_DUMP_LOGITS,
 	OPT_DUMP_TOKENS, OPT_DUMP_EXPERTS, OPT_TOKENS, OPT_EXPERTS, OPT_STEP };
 
 static const struct opt opts[] = {
@@ -25,6 +25,8 @@ static const struct opt opts[] = {
 	{ 's', "seed", "N", "of the random prompt tokens (1)" },
 	{ OPT_STEP, "step", "KIND", "of decode on a GPU: persistent (one kernel) or kernels" },
 	{ OPT_PROFILE, "profile", NULL, "tell a profiler when the measured repeats run" },
+	{ OPT_COUNT, "count", "LIST", "metrics of the prefill and the last decode step, by CUPTI" },
+	{ OPT_COUNTERS, "counters", "FILE", "write counters.tsv: what they came to" },
 	{ OPT_LOADING, "loading", "FILE", "write loading.tsv: how fast the weights came" },
 	{ OPT_FOOTPRINT, "footprint", "FILE", "write footprint.tsv" },
 	{ OPT_ROUTING, "routing", "FILE", "write routing.tsv" },
@@ -54,8 +56,9 @@ static const struct backend *const backends[] = {
 
 struct options {
 	const char *model, *tokens, *loading, *footprint, *routing, *logits;
-	const char *dump_tokens, *dump_experts, *experts;
+	const char *dump_tokens, *dump_experts, *experts, *counters;
 	const struct backend *backend;
+	struct metrics metrics;		/* to be counted; or none */
 	struct plan plan;
 	uint64_t repeats, warmup, seed;
 	bool	 prompt_given, profile;
@@ -76,6 +79,7 @@ struct run {
 	uint64_t start_ns, allocated;	/* bytes, weights included */
 	struct timing *timing;
 	size_t	 n_timing, cap_timing;
+	struct count *count;		/* in measured repeats; or NULL */
 	struct footprint *footprint;
 	size_t	 n_footprint, cap_footprint;
 	struct progress progress;
@@ -116,10 +120,29 @@ at_least_one(const char *name, const char *arg)
 	return n;
 }
 
+/* Their number follows from what is counted. */
+static void
+check_counting(struct options *o)
+{
+	const bool counts = o->metrics.n > 0;
+
+	if (counts != (o->counters != NULL))
+		errx(NS_TROUBLE, "--count says what and --counters where: one "
+		    "without the other is not enough");
+	if (counts && o->repeats != 0)
+		errx(NS_TROUBLE, "--count: repeats are as many as its metrics take "
+		    "passes: leave --repeats out");
+	if (counts && o->backend->counter == NULL)
+		errx(NS_TROUBLE, "--count: backend %s has no counters: take "
+		    "--device cuda, or valgrind as ns-worker(1) says", o->backend->name);
+	if (!counts && o->repeats == 0)
+		o->repeats = 3;
+}
+
 static struct options
 parse(int argc, char **argv)
 {
-	struct options o = { .backend = &backend_cpu, .repeats = 3, .warmup = 1,
+	struct options o = { .backend = &backend_cpu, .warmup = 1,
 	    .seed = 1, .plan = { .prompt = 32, .generate = 8, .batch = 1 } };
 	int ch;
 
@@ -140,6 +163,8 @@ parse(int argc, char **argv)
 		case 's': o.seed = opt_count("seed", optarg); break;
 		case OPT_STEP: o.plan.step = find_step(optarg); break;
 		case OPT_PROFILE: o.profile = true; break;
+		case OPT_COUNT: metrics_parse(&o.metrics, optarg); break;
+		case OPT_COUNTERS: o.counters = optarg; break;
 		case OPT_LOADING: o.loading = optarg; break;
 		case OPT_FOOTPRINT: o.footprint = optarg; break;
 		case OPT_ROUTING: o.routing = optarg; break;
@@ -154,10 +179,11 @@ parse(int argc, char **argv)
 		tool_usage(&tool);
 	if (o.plan.step == STEP_PERSISTENT && o.backend == &backend_cpu)
 		errx(NS_TROUBLE, "--step persistent: a GPU's decode has such a step: --device cuda");
+	check_counting(&o);
 	o.plan.keep_logits = o.logits != NULL;
 	o.plan.keep_routing = o.routing != NULL;
 	o.plan.keep_experts = o.dump_experts != NULL;
-	o.plan.watched = o.profile ||
+	o.plan.watched = o.profile || o.metrics.n > 0 ||
 	    (o.backend->watched != NULL && o.backend->watched());
 	return o;
 }
@@ -216,6 +242,11 @@ prepare(struct run *r, struct options *o)
 	    tokens_given(&o->plan, &ids, o->tokens) :
 	    tokens_random(&o->plan, r->model.vocab, o->seed);
 	free(ids.id);
+	if (o->metrics.n > 0) {
+		r->count = o->backend->counter->open(o->metrics.name, o->metrics.n,
+		    o->plan.generate > 0 ? 2 : 1);
+		o->repeats = o->backend->counter->passes(r->count);
+	}
 	r->engine = o->backend->open(&r->model, &o->plan);
 }
 
@@ -239,12 +270,39 @@ range(const struct run *r, const char *name)
 }
 
 static void
-range_step(const struct run *r, const char *what, uint64_t number)
+range_repeat(const struct run *r, uint64_t number)
 {
 	char name[40];
 
-	snprintf(name, sizeof name, "%s.%" PRIu64, what, number);
+	snprintf(name, sizeof name, "repeat.%" PRIu64, number);
 	range(r, name);
+}
+
+/* Counted are the prefill and the last step, whose cache is the longest. */
+static bool
+is_counted(const struct run *r, const struct timing *t)
+{
+	return r->count != NULL && (t->prefill || t->step + 1 == r->o->plan.generate);
+}
+
+static void
+phase_open(const struct run *r, const struct timing *t)
+{
+	char name[40] = "prefill";
+
+	if (!t->prefill)
+		snprintf(name, sizeof name, "decode.%" PRIu64, t->step);
+	range(r, name);
+	if (is_counted(r, t))
+		r->o->backend->counter->range(r->count, name);
+}
+
+static void
+phase_close(const struct run *r, const struct timing *t)
+{
+	if (is_counted(r, t))
+		r->o->backend->counter->range(r->count, NULL);
+	range(r, NULL);
 }
 
 /* One phase step, timed and marked; step counts decodes from 0. */
@@ -253,10 +311,8 @@ phase(struct run *r, struct timing t, bool mark, bool measured)
 {
 	const struct backend *b = r->o->backend;
 
-	if (measured && t.prefill)
-		range(r, "prefill");
-	else if (measured)
-		range_step(r, "decode", t.step);
+	if (measured)
+		phase_open(r, &t);
 	if (mark)
 		marks_open();
 	t.start_ns = now_ns();
@@ -268,7 +324,7 @@ phase(struct run *r, struct timing t, bool mark, bool measured)
 	if (mark)
 		marks_close(t.prefill ? "prefill" : "decode", t.step);
 	if (measured)
-		range(r, NULL);
+		phase_close(r, &t);
 	t.start_ns -= r->start_ns;
 	r->timing[r->n_timing++] = t;
 	if (!marks_on())
@@ -295,7 +351,7 @@ repeat(struct run *r, uint64_t i, bool measured)
 	    r->n_timing + r->o->plan.generate + 1, sizeof *r->timing);
 	sample(r);
 	if (measured)
-		range_step(r, "repeat", i);
+		range_repeat(r, i);
 	if (mark)
 		marks_start();
 	phase(r, (struct timing){ .repeat = i, .prefill = true }, mark, measured);
@@ -312,6 +368,27 @@ repeat(struct run *r, uint64_t i, bool measured)
 }
 
 static void
+measured_repeat(void *v)
+{
+	struct run *r = v;
+
+	repeat(r, r->n_timing / (1 + r->o->plan.generate), true);
+}
+
+static void
+count(struct run *r)
+{
+	const struct counter *c = r->o->backend->counter;
+	struct counts counts;
+
+	c->run(r->count, measured_repeat, r);
+	counts = c->read(r->count);
+	counters_write(r->o->counters, &counts);
+	counts_free(&counts);
+	c->close(r->count);
+}
+
+static void
 run(struct run *r)
 {
 	const struct options *o = r->o;
@@ -323,8 +400,11 @@ run(struct run *r)
 	r->n_timing = r->n_footprint = 0;
 	if (o->profile && o->backend->profile != NULL)
 		o->backend->profile(true);
-	for (uint64_t i = 0; i < o->repeats; i++)
-		repeat(r, i, true);
+	if (r->count != NULL)
+		count(r);
+	else
+		for (uint64_t i = 0; i < o->repeats; i++)
+			measured_repeat(r);
 	if (o->profile && o->backend->profile != NULL)
 		o->backend->profile(false);
 	progress_end(&r->progress);
@@ -489,5 +569,6 @@ main(int argc, char *argv[])
 	free(r.experts);
 	free(r.timing);
 	free(r.footprint);
+	metrics_free(&o.metrics);
 	return NS_OK;
 }

@@ -354,6 +354,7 @@ const struct backend backend_cuda = {
 	.watched = watch_wanted,
 	.range = watch_range,
 	.profile = watch_profile,
+	.counter = &watch_counter,
 	.result = cuda_result,
 	.close = cuda_close,
 };

@@ -16,6 +16,7 @@ uint64_t device_used(void);
 bool	watch_wanted(void);
 void	watch_range(const char *name);	/* NULL closes the last */
 void	watch_profile(bool on);
+extern const struct counter watch_counter;
 
 /* One allocation, cut up; a base of NULL only adds up. */
 struct arena {

@@ -33,6 +33,24 @@ struct loaded {
 	uint64_t bytes, dur_ns, n_threads;
 };
 
+/* What was counted in ranges of a run, which was repeated until all was. */
+struct counts {
+	size_t	 n_metrics, n_ranges, n_passes;
+	const char **metric;
+	const char **unit;		/* of each metric; NULL: a bare count */
+	char	**range;		/* its name, as it was opened */
+	double	*value;			/* [range][metric]; not finite: there is none */
+};
+struct count;				/* how a device counts */
+struct counter {
+	struct count *(*open)(const char **metric, size_t n, size_t n_ranges); /* dies */
+	size_t	 (*passes)(const struct count *);	/* that it will take */
+	void	 (*run)(struct count *, void (*work)(void *), void *);	/* each pass */
+	void	 (*range)(struct count *, const char *name);	/* NULL closes it */
+	struct counts (*read)(const struct count *);	/* after run */
+	void	 (*close)(struct count *);
+};
+
 /* What may be NULL is said; bytes of 0 are not known. */
 struct backend {
 	const char *name;
@@ -49,6 +67,7 @@ struct backend {
 	bool	 (*watched)(void);		/* does a tool ask for ranges?; or NULL */
 	void	 (*range)(const char *name);	/* NULL closes the last; or NULL */
 	void	 (*profile)(bool on);		/* or NULL */
+	const struct counter *counter;		/* or NULL */
 	struct result (*result)(void *);
 	void	 (*close)(void *);
 };

@@ -19,6 +19,17 @@ uint32_t *experts_read(const char *path, const struct plan *, const struct model
 void	experts_write(const char *path, const uint32_t *, const struct plan *,
 	    const struct model *);
 
+/* Metrics to count, out of a list, and the table of what they came to. */
+struct metrics {
+	char	*text;
+	const char **name;
+	size_t	 n, cap;
+};
+void	metrics_parse(struct metrics *, const char *list);	/* dies unless each once */
+void	metrics_free(struct metrics *);
+void	counters_write(const char *path, const struct counts *);
+void	counts_free(struct counts *);
+
 /* Memory at one moment. */
 struct footprint {
 	uint64_t time_ns, allocator, driver, process, system;	/* bytes; 0: not known */
