@@ -138,7 +138,7 @@ judge_steps(struct run *r, const struct measured *m, const char *source,
 	readset_sum(&r->readset, phase, NULL, 0, &n_predicted);
 	/* A sampled run has them all, whatever was counted. */
 	all = strcmp(phase, "decode") == 0 && r->n_counted > 0 &&
-	    strcmp(source, "nsys") != 0 ? (double)r->n_counted : (double)n_predicted;
+	    !source_sampled(source) ? (double)r->n_counted : (double)n_predicted;
 	f = finding(NULL, phase, source, all, (double)n, NAN);
 	if (m != NULL && m->n_rows > 0 && n == 0)
 		found(r, &f, PASS, "%s was measured as a whole", phase);

@@ -1,4 +1,4 @@
-/* sampled.c: what nsys sampled against what ncu counted, and set against set. */
+/* sampled.c: what was sampled against what was counted, and set against set. */
 #include <math.h>
 
 #include "check.h"
@@ -147,26 +147,29 @@ tolerance(const struct run *r, const struct amount *a)
 }
 
 static void
-judge_sampled(struct run *r, const struct amounts *all, const struct amount *ncu,
-    const struct amount *nsys, double scaled)
+judge_sampled(struct run *r, const struct amounts *all, const struct amount *counted,
+    const struct amount *sampled, double scaled)
 {
-	char *part = xasprintf("%s.%s.%s", ncu->rung, ncu->quantity, ncu->direction);
-	struct finding f = finding(part, ncu->phase, "nsys", ncu->value * scaled,
-	    nsys->value, tolerance(r, ncu) + edge_ratio(r, ncu->phase));
+	char *part = xasprintf("%s.%s.%s", counted->rung, counted->quantity,
+	    counted->direction), by[32];
+	struct finding f = finding(part, counted->phase, sampled->source,
+	    counted->value * scaled, sampled->value,
+	    tolerance(r, counted) + edge_ratio(r, counted->phase));
 	enum verdict v;
-	char by[32];
 
 	if (f.error != 0)
-		f.error = (f.measured - f.expected) / (of_all(all, ncu) * scaled);
+		f.error = (f.measured - f.expected) / (of_all(all, counted) * scaled);
 	v = judge(&f, WARN);
 	if (v == NOT_JUDGED)
-		found(r, &f, v, "%s: nsys or ncu has no number for it", ncu->phase);
+		found(r, &f, v, "%s: %s or %s has no number for it", counted->phase,
+		    sampled->source, counted->source);
 	else
-		found(r, &f, v, "%s: samples show %s%s %s than ncu counted%s", ncu->phase,
-		    percent(f.error, by), of_all(all, ncu) > ncu->value ?
-		    " of what moves there" : "", f.error < 0 ? "less" : "more",
-		    v == PASS ? "" : ": other work in the window, a phase of too few "
-		    "samples, or, at L1 and L2, kernels that ncu slowed down: what L1 "
+		found(r, &f, v, "%s: samples show %s%s %s than %s counted%s",
+		    counted->phase, percent(f.error, by),
+		    of_all(all, counted) > counted->value ? " of what moves there" : "",
+		    f.error < 0 ? "less" : "more", counted->source, v == PASS ? "" :
+		    ": other work in the window, a phase of too few samples, or, at L1 "
+		    "and L2, kernels that were slower while they were counted: what L1 "
 		    "holds depends on time");
 	free(part);
 }
@@ -182,18 +185,21 @@ check_sampled(struct run *r)
 			struct amount *a = &s.v[i], *b = &s.v[j];
 			struct term of = { .phase = a->phase, .quantity = a->quantity,
 			    .rung = a->rung, .direction = a->direction };
-			const struct measured *ncu = steps_of(r, "ncu", a->phase);
-			const struct measured *nsys = steps_of(r, "nsys", a->phase);
+			const struct measured *counted, *sampled;
 
 			/* As many counters, or the two are not the same sum. */
-			if (strcmp(a->source, "ncu") != 0 || !amount_is(b, "nsys", &of) ||
-			    a->n != b->n || ncu == NULL || nsys == NULL)
+			if (source_sampled(a->source) || !source_sampled(b->source) ||
+			    !amount_is(b, b->source, &of) || a->n != b->n)
 				continue;
-			judge_sampled(r, &s, a, b, scale(r, ncu, nsys));
+			counted = steps_of(r, a->source, a->phase);
+			sampled = steps_of(r, b->source, a->phase);
+			if (counted == NULL || sampled == NULL)
+				continue;
+			judge_sampled(r, &s, a, b, scale(r, counted, sampled));
 			n++;
 		}
 	if (n == 0)
-		nothing_found(r, "no phase was both sampled (nsys) and counted (ncu)");
+		nothing_found(r, "no phase was both sampled (nsys) and counted (ncu, cupti)");
 	amounts_free(&s);
 }
 

@@ -40,6 +40,12 @@ phase_cmp(const char *a, const char *b)
 	return i != j ? i - j : strcmp(a, b);
 }
 
+bool
+source_sampled(const char *source)
+{
+	return strcmp(source, "nsys") == 0;
+}
+
 void
 baseline_read(struct baseline *b, const char *path)
 {

@@ -14,6 +14,9 @@ void	step_sort(int64_t *, size_t n);
 bool	step_among(int64_t, const int64_t *sorted, size_t n); /* n 0: yes */
 int	phase_cmp(const char *, const char *);	/* prefill, decode, others, NA */
 
+/* Sampled while the program ran (nsys), over all of it; else it was counted. */
+bool	source_sampled(const char *source);
+
 /* baseline.tsv; rows whose repeat is NA are warm-up and left out. */
 struct baseline_row {
 	int64_t	 repeat, step;

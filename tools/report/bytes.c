@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "report.h"
+#include "run.h"
 
 static const char *const phases[] = { "prefill", "decode" };
 #define N_PHASES (sizeof phases / sizeof *phases)
@@ -170,12 +171,18 @@ say_undirected(struct doc *d)
 		}
 }
 
-/* The same phase and rung as another source has it; or TSV_NONE. */
+static bool
+is_sampled(const struct table *t, size_t row)
+{
+	return source_sampled(text_or(table_text(t, row, "source"), "unknown"));
+}
+
+/* The same phase and rung as it was counted; or TSV_NONE. */
 static size_t
-other_source(const struct table *t, size_t row, const char *source)
+as_counted(const struct table *t, size_t row)
 {
 	for (size_t i = 0; i < t->n; i++)
-		if (table_is(t, i, "source", source) &&
+		if (!is_sampled(t, i) &&
 		    table_is(t, i, "phase", text_or(table_text(t, row, "phase"), "")) &&
 		    table_is(t, i, "rung", text_or(table_text(t, row, "rung"), "")))
 			return i;
@@ -190,11 +197,10 @@ say_partial(struct doc *d)
 	const char *list = "";
 
 	for (size_t i = 0; i < t->n; i++) {
-		size_t ncu = table_is(t, i, "source", "nsys") ?
-		    other_source(t, i, "ncu") : TSV_NONE;
+		size_t counted = is_sampled(t, i) ? as_counted(t, i) : TSV_NONE;
 
-		if (ncu != TSV_NONE && table_num(t, i, "bytes_per_token") <
-		    0.9 * table_num(t, ncu, "bytes_per_token"))
+		if (counted != TSV_NONE && table_num(t, i, "bytes_per_token") <
+		    0.9 * table_num(t, counted, "bytes_per_token"))
 			list = say(d, "%s%s%s of %s", list, *list != '\0' ? ", " : "",
 			    rung_name(table_text(t, i, "rung")),
 			    text_or(table_text(t, i, "phase"), "no phase"));
@@ -211,8 +217,8 @@ ladder_title(struct doc *d, const char *source, bool alone)
 {
 	if (alone)
 		return "Traffic by phase and rung, over all measured steps";
-	if (strcmp(source, "nsys") == 0)
-		return "Traffic by phase and rung, sampled by nsys over every step";
+	if (source_sampled(source))
+		return say(d, "Traffic by phase and rung, sampled by %s over every step", source);
 	return say(d, "Traffic by phase and rung, counted by %s%s", source,
 	    phase_steps(d->run, "decode", source) == 1 ? "; decode is one step" : "");
 }
