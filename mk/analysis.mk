@@ -155,7 +155,7 @@ $R/compact.json: $(tables) build/ns-report
 
 # What a run can make again without capturing.
 analysed := $(sort $(filter-out $(captures),$(tables) $(drawn) $(addprefix $R/,checks.tsv stages.tsv manifest.kv \
-	gate.counters.tsv gate.hierarchy.tsv gate.terms.tsv counters.tsv launches.tsv sampled.tsv sampled.kv sampling.tsv phased.tsv windows \
+	gate.counters.tsv gate.hierarchy.tsv gate.terms.tsv counters.tsv counters.tsv.args launches.tsv sampled.tsv sampled.kv sampling.tsv phased.tsv windows \
 	work.tsv ranges.tsv api.tsv samples.tsv diagnostics.tsv meta.kv $(foreach s,$(value sets),$(addprefix sampled-$s.,tsv totals.tsv work.tsv ranges.tsv phased.tsv)) \
 	trace.json compact.json \
 	report.md report.md.args report.html report.json)))

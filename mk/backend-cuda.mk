@@ -5,7 +5,8 @@
 #		phase (ncu); 2: detail of the kernels that take most time (ncu)
 #	TIER1=range	all counters of the registry, the program run once a pass;
 #		memory: those of memory alone, one pass; kernel: all of them kernel by
-#		kernel, the slow witness, for small models
+#		kernel, the slow witness, for small models; inside, inside-memory: by the
+#		worker itself, which loads the model once (not yet run on a GPU)
 #	GUARD=		capture although ns-guard found a reason not to
 #	PLATFORM=NAME	other counters than those that configs/platforms/ has for this chip
 
@@ -21,7 +22,8 @@ tiers := $(subst $(comma), ,$(TIERS))
 tier   = $(filter $1,$(tiers))
 $(if $(filter-out 0 1 2,$(tiers)),$(error TIERS=$(TIERS): a list of 0, 1 and 2 was expected))
 tier1 := $(TIER1)
-$(if $(filter $(tier1),range memory kernel),,$(error TIER1=$(TIER1): range, memory or kernel was expected))
+$(if $(filter $(tier1),range memory kernel inside inside-memory),,$(error TIER1=$(TIER1): range, memory, kernel, \
+	inside or inside-memory was expected))
 
 # ---- the chip and what describes it, the profilers and where they are
 
@@ -51,25 +53,25 @@ device           := cuda
 gated            := $R/gate.csv
 include mk/speed.mk
 
-# ---- what ncu counts, and of which ranges
+# ---- what is counted, and of which ranges
 
 # The registry's metrics, in rows where an awk condition holds.
 metrics_where = $(call list,$(shell awk -F '\t' 'NR > 1 && ($1) && !seen[$$4]++ { print $$4 }' $(registry)))
 gate_metrics   := $(call metrics_where,$$1 == "bytes" && ($$2 == "memory" || $$2 == "l2" && $$6 <= 1))
 memory_metrics := $(call metrics_where,$$6 <= 1 && ($$2 == "memory" && $$7 != "witness" || $$1 == "time"))
 all_metrics    := $(call metrics_where,$$6 <= 1)
-range_metrics  := $(if $(filter memory,$(tier1)),$(memory_metrics),$(all_metrics))
+range_metrics  := $(if $(filter %memory,$(tier1)),$(memory_metrics),$(all_metrics))
 
 # The last decode step stands for all: the cache is at its longest.
 last_step := $(if $(filter-out 0,$(workload_generate_tokens)),$(shell echo $$(($(workload_generate_tokens) - 1))))
 ranges    := prefill $(last_step:%=decode.%)
-counted       := phases.csv
+counted       := $(if $(filter inside%,$(tier1)),inside.tsv,phases.csv)
 counted_steps := $(if $(last_step),1,0)
 watched_args  := $(checkpoint_args) $(workload_args)
 range_args    := $(watched_args) tier1 range_metrics counted_steps
 launch_args   := $(watched_args) memory_metrics
 
-tier1_captures := $(addprefix $R/,plan.tsv phases.csv launches.csv)
+tier1_captures := $(addprefix $R/,plan.tsv $(counted) launches.csv)
 
 worker_watched = $(worker) -g $(workload_generate_tokens) -w 1 -r 1 --profile
 watched_sum   := build/ns-worker.sum
@@ -118,6 +120,13 @@ $R/phases.csv: $(watched_sum) $(call recall,$R/phases.csv,$(range_args)) | $(wat
 	mv $@.tmp $@
 	$(call record,$(range_args))
 
+# By the worker, which repeats its run once a pass and says what of it was not counted.
+$R/inside.tsv: $(watched_sum) $(call recall,$R/inside.tsv,$(range_args)) | $(watched_after)
+	$(call guard,--need $(taken))
+	$(call stage,inside) $(worker) -g $(workload_generate_tokens) -w 1 --count $(range_metrics) --counters $@.tmp >/dev/null
+	mv $@.tmp $@
+	$(call record,$(range_args))
+
 # Each launch by itself, in one pass, so that nothing is saved either.
 $R/launches.csv: $(watched_sum) $(call recall,$R/launches.csv,$(launch_args)) | $(watched_after)
 	$(call guard,--need $(taken))
@@ -132,7 +141,8 @@ asked = $(patsubst $2=%,--metrics %$(comma)profiler__replayer_passes,$(filter $2
 $R/gate.counters.tsv $R/counters.tsv $R/launches.tsv: build/ncu2tsv
 $R/gate.counters.tsv: $R/gate.csv
 	build/ncu2tsv $(call asked,gate.csv,gate_metrics) $< $(into)
-$R/counters.tsv: $R/phases.csv
-	build/ncu2tsv $(call asked,phases.csv,range_metrics) $< $(into)
+$R/counters.tsv: $R/$(counted) $(call recall,$R/counters.tsv,counted)
+	$(if $(filter inside.tsv,$(counted)),cat,build/ncu2tsv $(call asked,phases.csv,range_metrics)) $< $(into)
+	$(call record,counted)
 $R/launches.tsv: $R/launches.csv
 	build/ncu2tsv $(call asked,launches.csv,memory_metrics) $< $(into)

@@ -27,7 +27,7 @@ PATH=$dir/bin:$PATH
 R=runs/qwen.default.cuda
 run() { make -f mk/run.mk MODEL=qwen BACKEND=cuda NSYS_SETS=sets TIERS=1 CHECKPOINT=checkpoint "$@" </dev/null; }
 # again COMMAND: which captures a run makes now, by ncu and by itself.
-again() { : >asked; "$@" >out 2>err; s=$?; sed 's/^ncu .*ns-calib.*/gate/; s/^ncu .*--set.*@\([a-z]*\).*/kernels-\1/; s/^ns-worker.*--profile$/watched/; s/^ncu .*--replay-mode.*/phases/; s/^ncu .*/launches/; s/^ns-worker.*/baseline/; s/^ns-calib .*\(gate\|ceilings\|sweep\|canary\).*/\1/' asked | xargs; return $s; }
+again() { : >asked; "$@" >out 2>err; s=$?; sed 's/^ncu .*ns-calib.*/gate/; s/^ncu .*--set.*@\([a-z]*\).*/kernels-\1/; s/^ns-worker.*--profile$/watched/; s/^ns-worker.*--count .*/inside/; s/^ncu .*--replay-mode.*/phases/; s/^ncu .*/launches/; s/^ns-worker.*/baseline/; s/^ns-calib .*\(gate\|ceilings\|sweep\|canary\).*/\1/' asked | xargs; return $s; }
 # verdict CHECK PHASE: verdict of that row.
 verdict() { awk -F '\t' -v c="$1" -v p="$2" '$1 == c && $2 == p { print $8 }' $R/checks.tsv; }
 # told CHECK: does the report name it, in words of its why?
@@ -45,6 +45,14 @@ is  'repeats: the baseline alone'    'canary baseline canary' 'again run profile
 is  'memory alone: the ranges'       phases 'again run TIER1=memory; again run >/dev/null'
 ok  'its metrics'                    'again run TIER1=memory >/dev/null; grep -q "^ncu.*app-range --metrics dram__bytes_read.sum,dram__bytes_write.sum,lts__t_sectors_aperture_peer_lookup_miss.sum,lts__d_decomp_input_sectors.sum,gpu__time_duration.sum " asked; s=$?; again run >/dev/null; [ $s -eq 0 ]'
 ok  'kernel by kernel: asked so'     'again run TIER1=kernel >/dev/null; grep -q "^ncu.*--replay-mode kernel" asked; s=$?; again run >/dev/null; [ $s -eq 0 ]'
+is  'by the worker itself'           inside 'again run TIER1=inside'
+ok  'its metrics, and no repeats'    'grep -q "^ns-worker.* -g 16 -w 1 --count smsp__inst_executed.sum,.*,dram__bytes_read.sum,.* --counters $R/inside.tsv.tmp$" asked'
+ok  'trusted, by its own counters'   'grep -q "\*\*Trusted\*\*" $R/report.md && [ "$(cut -f 1 $R/counters.tsv | sort -u | xargs)" = "cupti source" ]'
+ok  'as ncu has them'                'cut -f 2- $R/hierarchy.tsv | sed "s/cupti$/ncu/" >in; run >out 2>err; cut -f 2- $R/hierarchy.tsv | cmp in -'
+is  'back and forth: nothing again'  'ncu||cupti' '{ tail -1 $R/counters.tsv; again run TIER1=inside; tail -1 $R/counters.tsv; } | cut -f 1 | paste -sd "|"'
+ok  'its passes, steps and time'     'grep -q "^counters_n_passes=6" $R/manifest.kv && [ "$(verdict steps decode)" = pass ] && grep -q "^inside	" $R/stages.tsv'
+is  'of memory alone'                inside 'again run TIER1=inside-memory'
+ok  'asked so'                       'grep -q "^ns-worker.* --count dram__bytes_read.sum,dram__bytes_write.sum,[^ ]*gpu__time_duration.sum --counters" asked; s=$?; again run >/dev/null; [ $s -eq 0 ]'
 ok  'the last step, by its range'    'again run workload_generate_tokens=9 >/dev/null; grep -q "nvtx-include nsbench@prefill/ --nvtx-include nsbench@decode.8/ --replay" asked'
 ok  'report elsewhere'               'rm -rf runs && again run >/dev/null && rm -rf bin-gone && mv bin bin-gone && PATH=$build:/usr/bin:/bin run report >out 2>err; s=$?; mv bin-gone bin; [ $s -eq 0 ]'
 ok  'the plan and its passes'        'grep -q "^plan_n_passes=6" $R/manifest.kv && grep -q "^counters_n_passes=6" $R/manifest.kv'
@@ -52,6 +60,7 @@ ok  'the plan and its passes'        'grep -q "^plan_n_passes=6" $R/manifest.kv 
 # All tiers: nsys runs the program three times.  top_kernels is what was recorded.
 is  'tiers 0, 1 and 2'               'watched watched watched kernels-prefill kernels-decode' 'again run TIERS=0,1,2 profile_top_kernels=3'
 is  'as many kernels'                'pass pass'  'for p in prefill decode; do verdict kernels $p; done | xargs'
+is  'by whomever they were counted'  'cupti ok' 'run TIERS=0,1,2 TIER1=inside profile_top_kernels=3 >out 2>err; [ "$(awk -F "\t" "\$1 ~ /^sampled/ && \$8 == \"pass\"" $R/checks.tsv | wc -l)" -gt 9 ] && grep -q "than cupti counted" $R/checks.tsv && grep -q "counted by cupti" $R/report.md && echo cupti ok; run TIERS=0,1,2 profile_top_kernels=3 >out 2>err'
 is  'as many bytes, at every rung'   ''   'awk -F "\t" "\$1 ~ /^sampled/ && \$8 != \"pass\" && \$8 != \"na\"" $R/checks.tsv'
 is  'single kernels'                 6    'awk -F "\t" "NR > 1" $R/detail.tsv | wc -l'
 is  'again: nothing'                 ''   'again run TIERS=0,1,2 profile_top_kernels=3'
@@ -102,9 +111,11 @@ mv kept recorded/timeline.sqlite
 # Captures that are none.
 rm -rf runs; run >out 2>&1
 cp $R/phases.csv whole
+run TIER1=inside >out 2>&1
 fault() { echo "$1" >fault; shift; "$@" workload_prompt_tokens=40; s=$?; rm -f fault; return $s; }
 exits 2 'ncu has no permission'      'fault permission run >out' 'ERR_NVGPUCTRPERM'
 ok  'with its remedy'                'grep -q "write .options nvidia NVreg_RestrictProfilingToAdminUsers=0. to" err'
+exits 2 'the worker has none'        'fault permission run TIER1=inside >out' 'this user may not read counters'
 exits 2 'ncu finds no range'         'fault "no phases" run >out' 'No kernels were profiled'
 exits 2 'a capture cut short'        'fault "cut phases" run >out' 'phases.csv.tmp'
 exits 2 'a range is not there'       'fault "half phases" run >out' "no range 'decode.15'; nearest: prefill"
