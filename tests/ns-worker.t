@@ -136,6 +136,11 @@ exits 2 'no model'          'ns-worker'                              'usage:'
 exits 2 'no such model'     'worker nowhere'                         'nowhere'
 exits 2 'operand'           'worker llama x'                         'usage:'
 exits 2 'no CUDA here' 'CUDA_VISIBLE_DEVICES= ns-worker -m llama -d cuda' '--device cuda: '
+exits 2 'counting without a table' 'worker llama --count a'             'one without the other'
+exits 2 'a table without metrics' 'worker llama --counters t'           'one without the other'
+exits 2 'counting on a CPU' 'ns-worker -m llama --count a --counters t' 'backend cpu has no counters: take --device cuda'
+exits 2 'counting so often' 'worker llama --count a --counters t'       'leave --repeats out'
+exits 2 'counting twice'    'ns-worker -m llama --count a,a --counters t' "'a' stands twice"
 exits 2 'no such device'    'worker llama -d tpu'                    "no backend 'tpu'"
 exits 2 'no prompt'         'worker llama -p 0'                      '--prompt-tokens: at least 1'
 exits 2 'not a count'       'worker llama -g -1'                     "--generate-tokens: not a count: '-1'"
