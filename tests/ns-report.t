@@ -142,6 +142,19 @@ done
 # ---- adopted captures: a few tables only
 rm -rf r && mkdir r
 reports timeline.tsv 'phase~step~pid~device~wall_ns~busy_ns~idle_ns~n_kernels~n_launches~n_graph_launches~sum_kernel_ns~largest_gap_ns~n_gaps~overlap_ns~n_windows~reliable~why
+all~0~7~0~4000000~1000000~3000000~10~10~0~1000000~90000~9~0~1~1~NA'
+reports idle.tsv 'phase~class~n_gaps~idle_ns~largest_gap_ns
+all~host_launch~9~3000000~90000'
+reports hierarchy.tsv 'phase~step~rung~read_bytes~write_bytes~bytes~requests~hit_ratio~n_tokens~bytes_per_token~amplification_ratio~n_missing~n_total~source
+all~NA~memory~2000~500~2500~NA~NA~NA~NA~1~0~2~nsys'
+says 'no windows: the whole capture' 'The whole capture: the GPU worked 1.00 ms of 4.00 ms (**25.0 %**) and ran 10 kernels'
+says 'no windows: its idle time'     'Of the idle time of the whole capture 100.0 % is host launch.'
+says 'no windows: its bytes'         '| all | Memory | 2.00 kB | 500 B | 2.50 kB |  |  | 1.00 × |'
+is 'no windows: on the terminal' 'bytes     none of decode; the report has what other phases moved
+busy      the GPU works 25.0 % of the whole capture' "ns-report -f verdict r | sed -n '4p;5p'"
+ok 'no windows: nothing said of decode' 'ns-report r >page && ! grep -q "busy in decode" page'
+rm -rf r && mkdir r
+reports timeline.tsv 'phase~step~pid~device~wall_ns~busy_ns~idle_ns~n_kernels~n_launches~n_graph_launches~sum_kernel_ns~largest_gap_ns~n_gaps~overlap_ns~n_windows~reliable~why
 decode~0~7~0~3000000~1800000~1200000~455~0~1~1790000~90000~440~0~1~1~NA
 decode~1~7~0~3100000~1900000~1200000~455~0~1~1890000~870713~445~0~1~1~NA'
 reports gaps.tsv 'phase~step~pid~device~start_ns~dur_ns~class~before~after
@@ -323,6 +336,9 @@ breaks 'a bad setting'    model.kv 'a=$(b)\n'        'unsafe character'
 fresh
 rm r/baseline.tsv r/readset.tsv
 edit hierarchy.tsv 'NR > 1 { $9 = $10 = "NA" } 1'
+says 'no tokens: the table is of all' '| Phase | Rung | Read | Written | In all | Requests | Hit ratio | Times memory |'
+# 10647552 requests at the registers in decode
+says 'no tokens: requests in all' '| decode | Registers | not measured | not measured | not measured | 10,647,552 |'
 says 'no tokens: the bytes of a step' '| Read from memory a decode step | **891 kB** | mean of 4; how many tokens each makes is not known: no baseline counts them |'
 ok 'no tokens: on the terminal' "ns-report -f verdict r | grep -qx 'bytes     891 kB read from memory a decode step, the mean of 4'"
 rm r/steps.tsv

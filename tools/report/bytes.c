@@ -54,10 +54,11 @@ rung_name(const char *rung)
 	return text_or(rung, not_measured);
 }
 
+/* Of a token, or in all where nobody counted the tokens of that source. */
 static double
-requests(const struct table *t, size_t i)
+requests(const struct table *t, size_t i, bool tokens)
 {
-	return table_num(t, i, "requests") / table_num(t, i, "n_tokens");
+	return table_num(t, i, "requests") / (tokens ? table_num(t, i, "n_tokens") : 1);
 }
 
 /* Nothing of this rung was asked for, or nothing came back. */
@@ -98,7 +99,7 @@ among(const char *word, const char *const list[])
 }
 
 static void
-ladder_row(struct doc *d, size_t i)
+ladder_row(struct doc *d, size_t i, bool tokens)
 {
 	static const char *const no_cache[] = { "registers", "shared", "xbar", "memory",
 	    NULL };
@@ -110,8 +111,9 @@ ladder_row(struct doc *d, size_t i)
 	cell(d, capital(d, rung_name(rung)));
 	cell(d, direction_cell(d, i, "read_bytes"));
 	cell(d, direction_cell(d, i, "write_bytes"));
-	cell(d, quantity(d, table_num(t, i, "bytes_per_token"), "B"));
-	cell(d, last ? "" : count(d, requests(t, i)));
+	cell(d, quantity(d, tokens ? table_num(t, i, "bytes_per_token") :
+	    table_num(t, i, "bytes"), "B"));
+	cell(d, last ? "" : count(d, requests(t, i, tokens)));
 	cell(d, among(rung, no_cache) && isnan(table_num(t, i, "hit_ratio")) ? "" :
 	    percent(d, table_num(t, i, "hit_ratio")));
 	cell(d, times(d, table_num(t, i, "amplification_ratio")));
@@ -223,17 +225,27 @@ ladder_title(struct doc *d, const char *source, bool alone)
 	    phase_steps(d->run, "decode", source) == 1 ? "; decode is one step" : "");
 }
 
+static bool
+of_source(const struct table *t, size_t row, const char *source)
+{
+	return strcmp(text_or(table_text(t, row, "source"), "unknown"), source) == 0;
+}
+
 static void
 ladder_table(struct doc *d, const char *source, bool alone)
 {
 	const struct table *t = &d->run->hierarchy;
 
-	table(d, ladder_title(d, source, alone), "Phase|Rung|>Read|>Written|>A token|"
-	    ">Requests a token|>Hit ratio|>Times memory");
+	bool tokens = false;
+
 	for (size_t i = 0; i < t->n; i++)
-		if (strcmp(text_or(table_text(t, i, "source"), "unknown"), source) == 0 &&
-		    !unasked(t, i))
-			ladder_row(d, i);
+		tokens |= of_source(t, i, source) && !isnan(table_num(t, i, "n_tokens"));
+	table(d, ladder_title(d, source, alone), say(d, "Phase|Rung|>Read|>Written|%s|"
+	    ">Hit ratio|>Times memory", tokens ? ">A token|>Requests a token" :
+	    ">In all|>Requests"));
+	for (size_t i = 0; i < t->n; i++)
+		if (of_source(t, i, source) && !unasked(t, i))
+			ladder_row(d, i, tokens);
 	table_end(d);
 }
 

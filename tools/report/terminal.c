@@ -60,6 +60,9 @@ say_bytes(struct doc *d)
 	else if (isnan(s->measured_read) && !isnan(s->decode_read))
 		line(d, say(d, "bytes     %s read from memory in decode, of an "
 		    "unknown number of tokens", quantity(d, s->decode_read, "B")));
+	else if (isnan(add_known(s->measured_read, s->predicted_read)) &&
+	    d->run->hierarchy.n > 0)
+		line(d, "bytes     none of decode; the report has what other phases moved");
 	else if (isnan(add_known(s->measured_read, s->predicted_read)))
 		line(d, "bytes     not measured");
 	else
@@ -75,6 +78,8 @@ static void
 say_share(struct doc *d)
 {
 	const struct summary *s = d->sum;
+	double whole = phase_sum(&d->run->timeline, "all", "busy_ns") /
+	    phase_sum(&d->run->timeline, "all", "wall_ns");
 
 	if (s->no_share != NULL)
 		line(d, say(d, "ceiling   no figure: %s",
@@ -86,6 +91,9 @@ say_share(struct doc *d)
 	else if (!isnan(s->busy_ratio))
 		line(d, say(d, "busy      the GPU works %s of the wall time of a "
 		    "decode step", percent(d, s->busy_ratio)));
+	else if (!isnan(whole))
+		line(d, say(d, "busy      the GPU works %s of the whole capture",
+		    percent(d, whole)));
 	else
 		line(d, "ceiling   not measured");
 }

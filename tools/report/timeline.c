@@ -55,6 +55,13 @@ traced_slower(struct doc *d, const char *phase)
 	    duration(d, s->median)) : "";
 }
 
+/* Without windows there is one phase, and it is everything. */
+static bool
+is_whole(const char *phase)
+{
+	return strcmp(phase, "all") == 0;
+}
+
 static void
 say_phase(struct doc *d, const char *phase)
 {
@@ -65,8 +72,9 @@ say_phase(struct doc *d, const char *phase)
 
 	if (isnan(busy / wall))
 		return;
-	item(d, say(d, "%s: the GPU worked %s of %s a step (%s)%s.%s",
-	    capital(d, phase), duration(d, busy / n), duration(d, wall / n),
+	item(d, say(d, "%s: the GPU worked %s of %s%s (%s)%s.%s",
+	    is_whole(phase) ? "The whole capture" : capital(d, phase),
+	    duration(d, busy / n), duration(d, wall / n), is_whole(phase) ? "" : " a step",
 	    strong(d, percent(d, busy / wall)), kernels > 0 ?
 	    say(d, " and ran %s kernels, one each %s of wall time",
 	    count(d, round(kernels / n)), duration(d, wall / kernels)) : "",
@@ -172,7 +180,8 @@ say_class(struct doc *d, const char *phase)
 			at = i;
 		}
 	if (most > 0)
-		item(d, say(d, "Of the idle time of %s %s is %s.", phase,
+		item(d, say(d, "Of the idle time of %s %s is %s.",
+		    is_whole(phase) ? "the whole capture" : phase,
 		    percent(d, most / all), words(d, text_or(table_text(t, at,
 		    "class"), "of no class"))));
 }

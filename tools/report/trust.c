@@ -113,7 +113,7 @@ write_facts(struct doc *d)
 		    say(d, "decode, of %s%s", quantity(d, kv_num(&d->run->ceilings,
 		    "memory_read_bytes_per_s"), "B/s"), d->run->simulated ?
 		    "; an estimate" : ""));
-	if (d->run->timeline.path != NULL)
+	if (!isnan(s->busy_ratio))
 		fact(d, "GPU busy in decode", percent(d, s->busy_ratio),
 		    say(d, "of the wall time of a step as it was traced%s",
 		    traced_slower(d, "decode")));
