@@ -11,7 +11,7 @@
 #	PLATFORM=NAME	other counters than those that configs/platforms/ has for this chip
 
 TIERS    := 0,1,2
-TIER1    := range
+TIER1    := $(if $(capturing)$(wildcard $R/phases.csv),range,$(if $(wildcard $R/inside.tsv),inside,range))
 GUARD    := build/ns-guard
 PLATFORM :=
 

@@ -1,7 +1,8 @@
 /*
  * tools/cuda/count.h as ns-worker uses it, on no GPU:
- * count run LIST FILE STEPS: count work that the libcupti at hand is told of
- * (tests/fake/cupti.c); count passes CHIP LIST: in how many, of how large a
+ * count run LIST FILE STEPS [astray|more]: count work that the libcupti at hand
+ * is told of (tests/fake/cupti.c), well, or with ranges that differ from pass to
+ * pass, or with one too many; count passes CHIP LIST: in how many, of how large a
  * config image; count open LIST: as far as a real libcupti goes without a device.
  */
 #include <dlfcn.h>
@@ -17,6 +18,7 @@ struct work {
 	struct count *count;
 	uint64_t steps, pass;
 	void	 (*does)(double);
+	const char *fault;
 };
 
 static void (*waits)(void);
@@ -39,21 +41,24 @@ work(void *v)
 	count_range(w->count, NULL);
 	w->does(7e9);			/* in no range */
 	for (uint64_t s = 0; s < w->steps; s++) {
-		snprintf(name, sizeof name, "decode.%" PRIu64, s);
+		snprintf(name, sizeof name, "decode.%" PRIu64, s +
+		    (strcmp(w->fault, "astray") == 0 ? w->pass : 0));
 		if (s + 1 == w->steps)
 			count_range(w->count, name);
 		w->does((double)(s + w->pass));
 		if (s + 1 == w->steps)
 			count_range(w->count, NULL);
 	}
+	if (strcmp(w->fault, "more") == 0)
+		count_range(w->count, "more");
 	w->pass++;
 }
 
 static void
-run(const char *list, const char *path, uint64_t steps)
+run(const char *list, const char *path, uint64_t steps, const char *fault)
 {
 	const struct count_device device = { .context = &waits, .wait = wait_for_it };
-	struct work w = { .steps = steps };
+	struct work w = { .steps = steps, .fault = fault };
 	const struct symbol all[] = { { &w.does, "fake_do", NULL },
 	    { &waits, "fake_wait", NULL } };
 	struct metrics m;
@@ -95,8 +100,9 @@ main(int argc, char *argv[])
 {
 	uint64_t steps;
 
-	if (argc == 5 && strcmp(argv[1], "run") == 0 && parse_count(argv[4], &steps))
-		run(argv[2], argv[3], steps);
+	if ((argc == 5 || argc == 6) && strcmp(argv[1], "run") == 0 &&
+	    parse_count(argv[4], &steps))
+		run(argv[2], argv[3], steps, argc == 6 ? argv[5] : "");
 	else if (argc == 4 && strcmp(argv[1], "passes") == 0)
 		passes(argv[2], argv[3]);
 	else if (argc == 3 && strcmp(argv[1], "open") == 0)

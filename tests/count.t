@@ -15,7 +15,7 @@ for l in fake: old:-DOLD; do
 	${CC:-cc} -shared -fPIC ${l#*:} -I"$top/tools/lib" -o ${l%:*}/libcupti.so.13 "$top/tests/fake/cupti.c" 2>log || skip 'no C compiler here'
 done
 # count FAULT LIST [STEPS]: with the fake; rows: phase, step, metric, value and unit, a line each.
-count() { FAKE_CUPTI=$1 LD_LIBRARY_PATH=$dir/fake ./count run "$2" got.tsv "${3-3}"; }
+count() { FAKE_CUPTI=$1 LD_LIBRARY_PATH=$dir/fake ./count run "$2" got.tsv "${3-3}" "${4-}"; }
 rows() { awk -F '\t' 'NR > 1 { print $2, $3, $6, $7, $8 }' got.tsv | paste -sd ,; }
 five=a__bytes.sum,b__duration.sum,c__sectors.sum,d__ops.sum,e__inst.sum
 
@@ -44,6 +44,10 @@ exits 2 'no such metric'     "count '' a,no_such.sum,b" "chip FAKE has no metric
 exits 2 'not together'       "count apart a,b"          'does not count these 2 metrics in one run'
 exits 2 'a range dropped'    "count dropped $five"      '1 ranges were dropped'
 exits 2 'a range lost'       "count lost $five"         '1 of 2 ranges were counted'
+exits 2 'a range counted twice' "count twice $five"     'libcupti has counted range prefill twice'
+exits 2 'a range of others'  "count other $five"        "libcupti has counted range 'other', which was not opened"
+exits 2 'other ranges in another pass' "count '' $five 3 astray" 'range decode.2 in one pass is decode.3 in another'
+exits 2 'a range too many'   "count '' $five 3 more"    'range more is more than the 2 of a pass'
 exits 2 'passes without end' "count endless $five"      'planned 3 passes and wants more than 6'
 exits 2 'metrics: nameless'  "count '' a,,b"            "a metric without a name in 'a,,b'"
 exits 2 'metrics: twice'     "count '' a,b,a"           "'a' stands twice"

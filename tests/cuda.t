@@ -51,6 +51,7 @@ ok  'trusted, by its own counters'   'grep -q "\*\*Trusted\*\*" $R/report.md && 
 ok  'as ncu has them'                'cut -f 2- $R/hierarchy.tsv | sed "s/cupti$/ncu/" >in; run >out 2>err; cut -f 2- $R/hierarchy.tsv | cmp in -'
 is  'back and forth: nothing again'  'ncu||cupti' '{ tail -1 $R/counters.tsv; again run TIER1=inside; tail -1 $R/counters.tsv; } | cut -f 1 | paste -sd "|"'
 ok  'its passes, steps and time'     'grep -q "^counters_n_passes=6" $R/manifest.kv && [ "$(verdict steps decode)" = pass ] && grep -q "^inside	" $R/stages.tsv'
+ok  'its report elsewhere'           'mv $R/phases.csv kept && run report >out 2>err && grep -q "^cupti" $R/counters.tsv; s=$?; mv kept $R/phases.csv; [ $s -eq 0 ]'
 is  'of memory alone'                inside 'again run TIER1=inside-memory'
 ok  'asked so'                       'grep -q "^ns-worker.* --count dram__bytes_read.sum,dram__bytes_write.sum,[^ ]*gpu__time_duration.sum --counters" asked; s=$?; again run >/dev/null; [ $s -eq 0 ]'
 ok  'the last step, by its range'    'again run workload_generate_tokens=9 >/dev/null; grep -q "nvtx-include nsbench@prefill/ --nvtx-include nsbench@decode.8/ --replay" asked'

@@ -110,6 +110,17 @@ ok 'same seed, same tokens, to the bit' 'cmp a.tsv b && cmp a.f32 b.f32'
 ok 'baseline: a device time in every row' "awk -F '\t' 'NR > 1 && !(\$7 > 0) { exit 1 } END { exit NR != 43 }' b.tsv"
 ok 'loading: all weights, in some time' "awk -F '\t' -v size=\$(stat -c %s w128/model.safetensors) 'NR == 2 && \$1 <= size && \$1 > size - 65536 && \$2 > 0 && \$3 > 0 { n++ } END { exit n != 1 }' l.tsv"
 is 'footprint: its sources' '6 allocator 6 driver 6 process 6 system' 'tail -n +2 f.tsv | cut -f 2 | sort | uniq -c | xargs'
+
+# Counted from within: the same tokens, and a number for each range and metric.
+if ns-worker -d cuda -m w128 -p 40 -g 20 -B 3 -w 1 --count gpu__time_duration.sum,smsp__inst_executed.sum --counters c.tsv --dump-tokens b >d.tsv 2>log; then
+	ok 'counted: the same tokens' 'cmp a.tsv b'
+	is 'counted: the prefill and the last step' '6 0 2' "awk -F '\t' 'NR > 1 { all++; less += !(\$7 > 0); n[\$2, \$3] } END { print all, less + 0, ((\"prefill\", 0) in n) + ((\"decode\", 19) in n) }' c.tsv"
+	ok 'counted: in as many repeats as passes' "[ \$((\$(awk -F '\t' '\$6 == \"profiler__replayer_passes\" { print \$7; exit }' c.tsv) * 21 + 1)) -eq \$(wc -l <d.tsv) ]"
+elif grep -q -e 'no libcupti' -e 'allow-counters' -e 'another profiler holds' log; then
+	skip_one 'counted from within' "$(head -n 1 log)"
+else
+	ok 'counted from within' 'cat log; false'
+fi
 synth moe mixtral bf16
 ns-worker -d cuda -m moe -p 17 -g 5 -B 2 -r 1 -w 0 --routing gpu.tsv >/dev/null
 ok 'routing: every token served' "awk -F '\t' 'NR > 1 { n[\$1 \$2 \$3] += \$5 } END { for (i in n) { k++; if (n[i] != (i ~ /prefill/ ? 68 : 4)) exit 1 } exit k != 12 }' gpu.tsv"

@@ -25,6 +25,7 @@ static struct {
 	char	 range[RANGES][40];
 	double	 done[RANGES][MOST / A_PASS];
 	const uint8_t *data;
+	const char *open;		/* the range's name, where it was given */
 	int	 host, profiler;
 	bool	 busy;			/* work is under way */
 	double	 now;
@@ -45,6 +46,13 @@ must(bool holds, const char *call, const char *what)
 		return;
 	fprintf(stderr, "fake cupti: %s: %s\n", call, what);
 	_exit(99);
+}
+
+/* Ranges are not kept in the order in which they were opened. */
+static inline size_t
+last_first(size_t range)
+{
+	return f.n_ranges - 1 - range;
 }
 
 #define MUST(holds) must(holds, __func__, #holds)
@@ -173,10 +181,10 @@ cuptiProfilerHostEvaluateToGpuValues(struct host_values *p)
 {
 	SIZE(host_values, value);
 	MUST(p->host == &f.host && p->data == f.data && p->n == f.n_metrics &&
-	    p->range < f.n_ranges && f.state == DISABLED);
+	    p->range < f.n_ranges && f.state == DECODED);
 	for (size_t i = 0; i < p->n; i++) {
 		MUST(strcmp(p->name[i], f.metric[i]) == 0);
-		p->value[i] = (double)(i + 1) * f.done[p->range][i / A_PASS];
+		p->value[i] = (double)(i + 1) * f.done[last_first(p->range)][i / A_PASS];
 		if (fault("nan") && i == 0)
 			p->value[i] = NAN;
 	}
@@ -300,6 +308,7 @@ cuptiRangeProfilerPushRange(struct ranges_push *p)
 	if (f.pass == 0)
 		snprintf(f.range[f.n_ranges], sizeof f.range[0], "%s", p->name);
 	MUST(strcmp(f.range[f.n_ranges], p->name) == 0);
+	f.open = p->name;
 	f.now = 0;
 	f.state = IN_RANGE;
 	return 0;
@@ -310,6 +319,7 @@ cuptiRangeProfilerPopRange(struct ranges_call *p)
 {
 	SIZE(ranges_call, profiler);
 	MUST(f.state == IN_RANGE && p->profiler == &f.profiler && !f.busy);
+	MUST(strcmp(f.range[f.n_ranges], f.open) == 0);
 	f.done[f.n_ranges++][f.pass] = f.now;
 	f.state = IN_PASS;
 	return 0;
@@ -348,7 +358,7 @@ int
 cuptiRangeProfilerGetCounterDataInfo(struct ranges_count *p)
 {
 	SIZE(ranges_count, n);
-	MUST(f.state == DISABLED && p->data == f.data && p->bytes == 32);
+	MUST(f.state == DECODED && p->data == f.data && p->bytes == 32);
 	p->n = f.n_ranges - fault("lost");
 	return 0;
 }
@@ -357,9 +367,9 @@ int
 cuptiRangeProfilerCounterDataGetRangeInfo(struct ranges_name *p)
 {
 	SIZE(ranges_name, name);
-	MUST(f.state == DISABLED && p->data == f.data && p->range < f.n_ranges);
+	MUST(f.state == DECODED && p->data == f.data && p->range < f.n_ranges);
 	MUST(p->delimiter != NULL);
-	p->name = f.range[p->range];
+	p->name = fault("other") ? "other" : f.range[fault("twice") ? 0 : last_first(p->range)];
 	return 0;
 }
 #endif

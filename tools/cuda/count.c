@@ -39,7 +39,9 @@ struct count {
 	struct count_device device;
 	struct cupti_config config;
 	const char **metric;
-	size_t	 n_metrics, n_ranges, n_opened, n_passes;
+	size_t	 n_metrics, n_ranges, n_passes;
+	char	**range;		/* those of a pass, by name */
+	size_t	 n_opened;		/* of them, in this pass */
 	uint8_t	*availability, *data;
 	size_t	 data_bytes;
 	void	*profiler;
@@ -174,6 +176,7 @@ count_open(const char **metric, size_t n, size_t n_ranges,
 	c->metric = metric;
 	c->n_metrics = n;
 	c->n_ranges = n_ranges;
+	c->range = xalloc(n_ranges, sizeof *c->range);
 	find_calls(c);
 	check(c, c->call.start(&start), "starting libcupti");
 	check_support(c);
@@ -236,19 +239,34 @@ void
 count_run(struct count *c, void (*work)(void *), void *arg)
 {
 	struct ranges_decode decode = { BLOCK(ranges_decode, n_dropped) };
-	struct ranges_call off = { BLOCK(ranges_call, profiler) };
 
 	enable(c);
 	while (!pass(c, work, arg))
 		if (c->n_passes >= 2 * (size_t)c->config.n_passes)
 			errx(NS_TROUBLE, "--count: libcupti planned %u passes and wants "
 			    "more than %zu", c->config.n_passes, c->n_passes);
-	decode.profiler = off.profiler = c->profiler;
+	decode.profiler = c->profiler;
 	check(c, c->call.decode(&decode), "reading the counters");
 	if (decode.n_dropped != 0)
 		errx(NS_TROUBLE, "--count: %zu ranges were dropped, so that what is left "
 		    "is not all: ask for fewer metrics", decode.n_dropped);
-	check(c, c->call.disable(&off), "giving the counters back");
+}
+
+/* Each pass opens the same ones; names stay, whoever keeps a pointer to them. */
+static const char *
+next_range(struct count *c, const char *name)
+{
+	char **r = &c->range[c->n_opened];
+
+	if (c->n_opened == c->n_ranges)
+		errx(NS_TROUBLE, "--count: range %s is more than the %zu of a pass", name,
+		    c->n_ranges);
+	if (*r == NULL)
+		*r = xstrdup(name);
+	if (strcmp(*r, name) != 0)
+		errx(NS_TROUBLE, "--count: range %s in one pass is %s in another", *r, name);
+	c->n_opened++;
+	return *r;
 }
 
 /* Nothing is under way at its edges, so that it holds its own work and no other. */
@@ -256,14 +274,14 @@ void
 count_range(struct count *c, const char *name)
 {
 	struct ranges_push push = { BLOCK(ranges_push, name),
-	    .profiler = c->profiler, .name = name };
+	    .profiler = c->profiler };
 	struct ranges_call pop = { BLOCK(ranges_call, profiler),
 	    .profiler = c->profiler };
 
 	c->device.wait();
 	if (name != NULL) {
+		push.name = next_range(c, name);
 		check(c, c->call.push(&push), "opening a range");
-		c->n_opened++;
 	} else
 		check(c, c->call.pop(&pop), "closing a range");
 }
@@ -289,22 +307,38 @@ unit_of(const struct count *c, const char *metric)
 	return word;
 }
 
-static void
-read_range(const struct count *c, size_t i, struct counts *r)
+/* Which of those that were opened is the i-th that was counted? */
+static size_t
+range_of(const struct count *c, size_t i)
 {
 	struct ranges_name name = { BLOCK(ranges_name, name), .data = c->data,
 	    .bytes = c->data_bytes, .range = i, .delimiter = "/" };
-	struct host_values values = { BLOCK(host_values, value),
-	    .host = c->config.host, .data = c->data, .bytes = c->data_bytes,
-	    .range = i, .name = c->metric, .n = c->n_metrics,
-	    .value = r->value + i * c->n_metrics };
-
 	const char *last;
 
 	check(c, c->call.name(&name), "a range's name");
 	last = strrchr(name.name, '/');
-	r->range[i] = xstrdup(last != NULL ? last + 1 : name.name);
-	check(c, c->call.values(&values), r->range[i]);
+	last = last != NULL ? last + 1 : name.name;
+	for (size_t r = 0; r < c->n_ranges; r++)
+		if (strcmp(c->range[r], last) == 0)
+			return r;
+	errx(NS_TROUBLE, "--count: libcupti has counted range '%s', which was not opened",
+	    name.name);
+}
+
+static void
+read_range(const struct count *c, size_t i, struct counts *r)
+{
+	const size_t which = range_of(c, i);
+	struct host_values values = { BLOCK(host_values, value),
+	    .host = c->config.host, .data = c->data, .bytes = c->data_bytes,
+	    .range = i, .name = c->metric, .n = c->n_metrics,
+	    .value = r->value + which * c->n_metrics };
+
+	if (r->range[which] != NULL)
+		errx(NS_TROUBLE, "--count: libcupti has counted range %s twice",
+		    c->range[which]);
+	r->range[which] = c->range[which];
+	check(c, c->call.values(&values), c->range[which]);
 }
 
 struct counts
@@ -332,10 +366,16 @@ count_read(const struct count *c)
 void
 count_close(struct count *c)
 {
+	struct ranges_call off = { BLOCK(ranges_call, profiler),
+	    .profiler = c->profiler };
 	struct profiler_start end = { BLOCK(profiler_start, priv) };
 
+	check(c, c->call.disable(&off), "giving the counters back");
 	cupti_config_free(&c->config, &c->cupti);
 	c->call.end(&end);
+	for (size_t r = 0; r < c->n_ranges; r++)
+		free(c->range[r]);
+	free(c->range);
 	free(c->availability);
 	free(c->data);
 	free(c);

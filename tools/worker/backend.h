@@ -38,7 +38,7 @@ struct counts {
 	size_t	 n_metrics, n_ranges, n_passes;
 	const char **metric;
 	const char **unit;		/* of each metric; NULL: a bare count */
-	char	**range;		/* its name, as it was opened */
+	const char **range;		/* their names, as they were opened */
 	double	*value;			/* [range][metric]; not finite: there is none */
 };
 struct count;				/* how a device counts */
@@ -47,7 +47,7 @@ struct counter {
 	size_t	 (*passes)(const struct count *);	/* that it will take */
 	void	 (*run)(struct count *, void (*work)(void *), void *);	/* each pass */
 	void	 (*range)(struct count *, const char *name);	/* NULL closes it */
-	struct counts (*read)(const struct count *);	/* after run */
+	struct counts (*read)(const struct count *);	/* after run; names until close */
 	void	 (*close)(struct count *);
 };
 

@@ -69,8 +69,6 @@ counters_write(const char *path, const struct counts *c)
 void
 counts_free(struct counts *c)
 {
-	for (size_t r = 0; r < c->n_ranges; r++)
-		free(c->range[r]);
 	free(c->range);
 	free(c->unit);
 	free(c->value);
