@@ -2,7 +2,8 @@
 # Nsight Compute.  Which chip that is, and so which counters, ns-probe says.
 #
 #	TIERS=0,1,2	0: timeline and sampled counters (nsys); 1: totals of each
-#		phase (ncu); 2: detail of the kernels that take most time (ncu)
+#		phase (ncu); 2: detail of the kernels that take most time (ncu);
+#		a report takes those that were captured
 #	TIER1=range	all counters of the registry, the program run once a pass;
 #		memory: those of memory alone, one pass; kernel: all of them kernel by
 #		kernel, the slow witness, for small models; inside, inside-memory: by the
@@ -18,7 +19,9 @@ PLATFORM :=
 empty :=
 comma := ,
 list   = $(subst $(empty) ,$(comma),$(strip $1))
-tiers := $(subst $(comma), ,$(TIERS))
+there = $(if $(wildcard $R/$1),$2)
+tiers := $(or $(if $(capturing)$(filter-out file,$(origin TIERS)),,$(strip $(call there,timeline.sqlite,0) \
+	$(call there,launches.csv,1) $(call there,chosen.tsv,2))),$(subst $(comma), ,$(TIERS)))
 tier   = $(filter $1,$(tiers))
 $(if $(filter-out 0 1 2,$(tiers)),$(error TIERS=$(TIERS): a list of 0, 1 and 2 was expected))
 tier1 := $(TIER1)

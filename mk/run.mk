@@ -128,4 +128,4 @@ why:
 		{ grep -F $(captures:%=-e '%: ') || true; }
 
 clean-analysis:
-	rm -rf $(filter-out $(captures),$(wildcard $(analysed)))
+	rm -rf $(filter-out $(captures),$(wildcard $(analysed))) $R/*.tmp

@@ -16,10 +16,11 @@ $R/sweep.tsv: build/ns-calib.sum | $R/gate.tsv
 
 $R/baseline.tsv: build/ns-worker.sum $(call recall,$R/baseline.tsv,$(baseline_args)) \
 		| $(checkpoint_there) $R/gate.tsv
-	build/ns-calib -d $(device) canary --seconds $(profile_canary_seconds) >$R/canary-before.kv
+	build/ns-calib -d $(device) canary --seconds $(profile_canary_seconds) >$R/canary-before.kv.tmp
 	$(call stage,baseline) $(worker) -g $(workload_generate_tokens) -w $(profile_warmup) \
-		-r $(profile_repeats) --footprint $R/footprint.tsv --routing $R/routing.tsv >$@.tmp
-	build/ns-calib -d $(device) canary --seconds $(profile_canary_seconds) >$R/canary-after.kv
+		-r $(profile_repeats) --footprint $R/footprint.tsv.tmp --routing $R/routing.tsv.tmp >$@.tmp
+	build/ns-calib -d $(device) canary --seconds $(profile_canary_seconds) >$R/canary-after.kv.tmp
+	for f in canary-before.kv canary-after.kv footprint.tsv routing.tsv; do mv $R/$$f.tmp $R/$$f; done
 	mv $@.tmp $@
 	$(call record,$(baseline_args))
 

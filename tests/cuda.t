@@ -39,6 +39,13 @@ back() { mv kept "recorded/$1"; }
 is  'the gate first, then speed, then counters' 'gate ceilings sweep canary baseline canary phases launches' 'again run'
 ok  'trusted'                        'grep -q "\*\*Trusted\*\*" $R/report.md'
 is  'again: nothing'                 ''  'again run'
+ok  'a report takes what was captured' 'rm $R/report.md; make -f mk/run.mk MODEL=qwen BACKEND=cuda report && [ -s $R/report.md ]'
+exits 2 'but not what is asked for and is not there' 'make -f mk/run.mk MODEL=qwen BACKEND=cuda TIERS=0,1 report' 'timeline.sqlite: not captured yet'
+cp -R $R old
+exits 2 'a baseline that fails'      'echo worker >fault; run workload_prompt_tokens=33' 'baseline: failed'
+ok  'keeps the old one, whole'       'rm -f fault; for f in baseline.tsv footprint.tsv routing.tsv canary-before.kv canary-after.kv; do cmp old/$f $R/$f && [ ! $R/$f -nt old/$f ] || exit 1; done'
+ok  'and what it left can be cleaned' 'ls $R/*.tmp && make -f mk/run.mk MODEL=qwen BACKEND=cuda clean-analysis && ! ls $R/*.tmp && [ ! -e $R/checks.tsv ]'
+is  'again: nothing'                 ''  'rm -f before; again run'
 is  'a prompt: not the gate'         'canary baseline canary phases launches' 'again run workload_prompt_tokens=33'
 is  'and back'                       'canary baseline canary phases launches' 'again run'
 is  'repeats: the baseline alone'    'canary baseline canary' 'again run profile_repeats=6; again run >/dev/null'

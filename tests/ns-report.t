@@ -139,6 +139,13 @@ for name in 'sampled bytes of shared memory' 'sampled bytes of memory, read' 'sa
 	says "a check in words: $name" "| $name (decode) |"
 done
 
+# Captures that a failed run left side by side.
+fresh
+printf '%s\n' baseline_tsv_workload_seed=7 phases_csv_workload_seed=7 >r/manifest.kv
+ok 'captures of one run' 'ns-report r >page && ! grep -q "stand together" page'
+printf '%s\n' baseline_tsv_workload_seed=7 phases_csv_workload_seed=9 >r/manifest.kv
+says 'captures of two runs' '**Captures of different runs stand together**: workload seed is 7 in one and 9 in another.'
+
 # ---- adopted captures: a few tables only
 rm -rf r && mkdir r
 reports timeline.tsv 'phase~step~pid~device~wall_ns~busy_ns~idle_ns~n_kernels~n_launches~n_graph_launches~sum_kernel_ns~largest_gap_ns~n_gaps~overlap_ns~n_windows~reliable~why

@@ -225,6 +225,26 @@ first_of(const struct kv *kv, size_t i)
 	return true;
 }
 
+/* Captures of different checkpoints or workloads, which do not belong together. */
+const char *
+mixed_captures(struct doc *d)
+{
+	const struct kv *kv = &d->run->manifest;
+
+	for (size_t i = 0; i < kv->n; i++)
+		for (size_t j = 0; j < i; j++) {
+			const char *name = parameter(kv->key[i]);
+
+			if ((strncmp(name, "workload_", 9) == 0 ||
+			    strcmp(name, "checkpoint_id") == 0) &&
+			    strcmp(name, parameter(kv->key[j])) == 0 &&
+			    strcmp(kv->val[i], kv->val[j]) != 0)
+				return say(d, "%s is %s in one and %s in another",
+				    words(d, name), kv->val[j], kv->val[i]);
+		}
+	return NULL;
+}
+
 static void
 manifest_table(struct doc *d)
 {

@@ -192,6 +192,7 @@ bool	has_machine(const struct doc *);
 void	write_machine(struct doc *);
 bool	has_made(const struct doc *);
 void	write_made(struct doc *);
+const char *mixed_captures(struct doc *);	/* what differs; NULL: nothing */
 void	write_glossary(struct doc *);
 
 void	write_json(FILE *, const struct run *, const struct summary *);

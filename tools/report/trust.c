@@ -340,6 +340,10 @@ write_verdict(struct doc *d)
 	    verdict_word[s->verdict], s->reason, count(d, (double)t->n),
 	    count(d, (double)s->n_pass), count(d, (double)s->n_fail),
 	    count(d, (double)s->n_warn), count(d, (double)s->n_na)));
+	if (mixed_captures(d) != NULL)
+		para(d, DOUBT, say(d, STRONG("Captures of different runs stand together")
+		    ": %s. Run it again, or hold no figure of one against the other.",
+		    mixed_captures(d)));
 	say_checks(d, "fail", "Failed");
 	say_checks(d, "warn", "Warning");
 	all_checks(d);
