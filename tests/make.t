@@ -10,7 +10,7 @@ PATH=$dir/bin:$PATH
 : >captures
 
 R=runs/tiny.default.cpu
-quietly() { make -f mk/run.mk PROFILE=quick "$@" </dev/null; }
+quietly() { make -f mk/run.mk PROFILE=quick BACKEND=cpu "$@" </dev/null; }
 run() { quietly V=1 "$@"; }
 # taken N: so many captures by valgrind so far.
 taken() { [ "$(wc -l <captures)" -eq "$1" ] || { echo "captures: $(cat captures)"; false; }; }
@@ -43,7 +43,7 @@ ok 'report says what is missing'           'mv $R/worker.callgrind keep; touched
 ok 'and a run captures it'                 'run >out && taken 3 && tail -1 captures | grep worker'
 ok 'a failed capture keeps the old one'    'cp $R/worker.callgrind keep; touch fail; ! run profile_counted_steps=3 >out 2>&1; rm fail; cmp keep $R/worker.callgrind && grep -q "counted_steps=4" $R/worker.callgrind.args'
 ok 'and is tried again'                    'run profile_counted_steps=3 >out && taken 4 && kept baseline.tsv'
-ok 'a killed capture keeps the old one'    'cp $R/worker.callgrind keep; touch wait; rm -f waiting; setsid make -f mk/run.mk PROFILE=quick profile_counted_steps=2 >out 2>&1 </dev/null & pid=$!; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -e waiting ] && break; sleep 1; done; kill -KILL -$pid; wait $pid; rm -f wait; [ -e waiting ] && cmp keep $R/worker.callgrind && grep -q "counted_steps=3" $R/worker.callgrind.args'
+ok 'a killed capture keeps the old one'    'cp $R/worker.callgrind keep; touch wait; rm -f waiting; setsid make -f mk/run.mk PROFILE=quick BACKEND=cpu profile_counted_steps=2 >out 2>&1 </dev/null & pid=$!; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -e waiting ] && break; sleep 1; done; kill -KILL -$pid; wait $pid; rm -f wait; [ -e waiting ] && cmp keep $R/worker.callgrind && grep -q "counted_steps=3" $R/worker.callgrind.args'
 ok 'and is made again'                     'run profile_counted_steps=2 >out && taken 5'
 ok 'steps counted again, as written'       'run >out && taken 6'
 ok 'generate_tokens: the baseline alone'   'run workload_generate_tokens=8 >out && taken 6 && redone baseline.tsv && redone readset.tsv'
