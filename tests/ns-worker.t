@@ -97,6 +97,12 @@ ok 'experts: more than is run is left out' "worker qwen3-moe -p 7 -g 1 --experts
 awk -v OFS='\t' 'NR > 1 { $5 = (3 * $2 + $4) % 8 } { print }' experts.tsv >others.tsv
 ok 'experts: told others, those serve' "worker qwen3-moe $go --experts others.tsv --dump-experts again.tsv --dump-logits g.f32 >b && cmp others.tsv again.tsv && ! cmp -s e.f32 g.f32"
 # bad NAME AWK-PROGRAM MESSAGE
+# shellcheck disable=SC2086 # words
+mkfifo pipe && cat pipe >piped & worker llama $go --footprint pipe >/dev/null
+wait
+ok 'a pipe is written, not replaced' '[ -p pipe ] && grep -q allocator piped'
+exits 2 'nor is a device'        "worker llama $go --footprint /dev/full" 'No space left'
+ok 'which is still one'          '[ -c /dev/full ] && [ ! -e /dev/full.tmp ]'
 exits 2 'one kernel a step, on a CPU' 'worker llama --step persistent' '--step persistent: a GPU'
 exits 2 'a step of another kind' 'worker llama --step by-hand' "--step: no 'by-hand': persistent or kernels"
 bad() { awk -F '\t' -v OFS='\t' "$2" experts.tsv >t; exits 2 "experts: $1" "worker qwen3-moe $go --experts t" "$3"; }

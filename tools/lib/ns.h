@@ -82,12 +82,13 @@ void	kv_free(struct kv *);
 
 /*
  * Output.  out_open(NULL) is standard output; a named file is written beside
- * its name and renamed by out_close, so that a partial one is never seen.
+ * its name and renamed by out_close, so that a partial one is never seen; what is
+ * no regular file, as a pipe, is written itself.
  */
 struct out {
 	FILE	*fp;
 	const char *name;
-	char	*tmp;		/* NULL for standard output */
+	char	*tmp;		/* NULL where nothing is renamed */
 	bool	 mid;		/* within a row */
 };
 void	out_open(struct out *, const char *path);

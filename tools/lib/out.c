@@ -1,9 +1,19 @@
 /* out.c: write a table or settings, and be sure that all was written. */
 #include <err.h>
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ns.h"
+
+/* A device or a pipe is written to, not replaced. */
+static bool
+is_special(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
 
 void
 out_open(struct out *o, const char *path)
@@ -12,9 +22,10 @@ out_open(struct out *o, const char *path)
 	if (path == NULL || strcmp(path, "-") == 0)
 		return;
 	o->name = path;
-	o->tmp = xasprintf("%s.tmp", path);
-	if ((o->fp = fopen(o->tmp, "w")) == NULL)
-		err(NS_TROUBLE, "%s", o->tmp);
+	if (!is_special(path))
+		o->tmp = xasprintf("%s.tmp", path);
+	if ((o->fp = fopen(o->tmp != NULL ? o->tmp : path, "w")) == NULL)
+		err(NS_TROUBLE, "%s", o->tmp != NULL ? o->tmp : path);
 }
 
 static void
