@@ -29,4 +29,6 @@ ok 'H200: and by samples'         'near $(value $h/steps.tsv "decode 15 memory n
 ok 'H200: launch by launch'       'awk -F "\t" "\$2 == \"decode\" && \$6 == \"dram__bytes_read.sum\" { s += \$7 } END { exit !(s > 1.18e9 && s < 1.21e9) }" $h/launches.tsv'
 ok 'H200: the aperture is no measure' 'grep -q "^derivation.lts__t_sectors_aperture_device_op_read_lookup_miss.sum.*	na	.*1.5 times" $h/checks.tsv'
 is 'H200: kernels'                '286 142'  'grep "^kernels" $h/checks.tsv | cut -f 5 | xargs'
+ok 'README.md shows how it ended' 'mkdir runs && cp -R $h runs/qwen.default.cuda && ns-report -f verdict runs/qwen.default.cuda | sed "s/^/    /" >six &&
+	sed -n "/^    qwen.default.cuda:/,/^    read on/p" $top/README.md | diff six -'
 done_testing

@@ -119,7 +119,17 @@ ladder_row(struct doc *d, size_t i, bool tokens)
 	cell(d, times(d, table_num(t, i, "amplification_ratio")));
 }
 
-/* The rungs of which nothing was asked, each once: "L1 (prefill, ncu)". */
+/* "registers of prefill, L1 of prefill" */
+static const char *
+and_rung(struct doc *d, const char *list, size_t i)
+{
+	const struct table *t = &d->run->hierarchy;
+
+	return say(d, "%s%s%s of %s", list, *list != '\0' ? ", " : "",
+	    rung_name(table_text(t, i, "rung")),
+	    text_or(table_text(t, i, "phase"), "no phase"));
+}
+
 static const char *
 unasked_rungs(struct doc *d)
 {
@@ -128,9 +138,7 @@ unasked_rungs(struct doc *d)
 
 	for (size_t i = 0; i < t->n; i++)
 		if (unasked(t, i))
-			list = say(d, "%s%s%s of %s", list, *list != '\0' ? ", " : "",
-			    rung_name(table_text(t, i, "rung")),
-			    text_or(table_text(t, i, "phase"), "no phase"));
+			list = and_rung(d, list, i);
 	return list;
 }
 
@@ -203,9 +211,7 @@ say_partial(struct doc *d)
 
 		if (counted != TSV_NONE && table_num(t, i, "bytes_per_token") <
 		    0.9 * table_num(t, counted, "bytes_per_token"))
-			list = say(d, "%s%s%s of %s", list, *list != '\0' ? ", " : "",
-			    rung_name(table_text(t, i, "rung")),
-			    text_or(table_text(t, i, "phase"), "no phase"));
+			list = and_rung(d, list, i);
 	}
 	if (*list != '\0')
 		para(d, NOTE, say(d, "Fewer bytes are sampled than counted: %s. Not every way "
