@@ -97,14 +97,6 @@ ok 'experts: more than is run is left out' "worker qwen3-moe -p 7 -g 1 --experts
 awk -v OFS='\t' 'NR > 1 { $5 = (3 * $2 + $4) % 8 } { print }' experts.tsv >others.tsv
 ok 'experts: told others, those serve' "worker qwen3-moe $go --experts others.tsv --dump-experts again.tsv --dump-logits g.f32 >b && cmp others.tsv again.tsv && ! cmp -s e.f32 g.f32"
 # bad NAME AWK-PROGRAM MESSAGE
-# shellcheck disable=SC2086 # words
-mkfifo pipe && cat pipe >piped & worker llama $go --footprint pipe >/dev/null
-wait
-ok 'a pipe is written, not replaced' '[ -p pipe ] && grep -q allocator piped'
-exits 2 'nor is a device'        "worker llama $go --footprint /dev/full" 'No space left'
-ok 'which is still one'          '[ -c /dev/full ] && [ ! -e /dev/full.tmp ]'
-exits 2 'one kernel a step, on a CPU' 'worker llama --step persistent' '--step persistent: a GPU'
-exits 2 'a step of another kind' 'worker llama --step by-hand' "--step: no 'by-hand': persistent or kernels"
 bad() { awk -F '\t' -v OFS='\t' "$2" experts.tsv >t; exits 2 "experts: $1" "worker qwen3-moe $go --experts t" "$3"; }
 bad 'one is missing'  'NR != 3'                            't: sequence 0, position 0, layer 0, rank 1: no expert'
 bad 'one twice'       'NR == 4 { $5 = x } { x = $5; print }' 't: sequence 0, position 0, layer 0, rank 2: an expert chosen twice'
@@ -169,4 +161,14 @@ mkdir gpt && cp llama/model.safetensors gpt && sed 's/"llama"/"gpt2"/; s/LlamaFo
 exits 2 'another family'     'worker gpt'                             'cannot run this model'
 mkdir nan && cp llama/config.json nan && perl -0777 -pe 'substr($_, 8 + unpack "Q<") =~ s/./\xff/gs' llama/model.safetensors >nan/model.safetensors
 exits 2 'no numbers'         'worker nan'                             'not finite'
+mkfifo pipe
+cat pipe >piped &
+# shellcheck disable=SC2086 # words
+worker llama $go --footprint pipe >/dev/null
+wait
+ok 'a pipe is written, not replaced' '[ -p pipe ] && grep -q allocator piped'
+exits 2 'nor is a device'        "worker llama $go --footprint /dev/full" 'No space left'
+ok 'which is still one'          '[ -c /dev/full ] && [ ! -e /dev/full.tmp ]'
+exits 2 'one kernel a step, on a CPU' 'worker llama --step persistent' '--step persistent: a GPU'
+exits 2 'a step of another kind' 'worker llama --step by-hand' "--step: no 'by-hand': persistent or kernels"
 done_testing
