@@ -38,6 +38,7 @@ exits 1 'shared memory: replay'  'ns-guard --need 50000000000 --save 40000000001
 ok  'shared memory: fits'      'ns-guard --need 50000000000 --save 40000000000 gb10'
 ok  'what nobody says is na'   'grep -v -e busy -e throttle -e profilers -e counters -e free h200 | ns-guard --save 1000 >out'
 is  'each of them'             'na na na na na na' 'for g in counters profilers busy throttle memory replay; do verdict $g out; done | xargs'
+ok  'a pipe by name'           'ns-guard - <h200 >out && [ -s out ]'
 exits 2 'empty'                'ns-guard </dev/null'            'the settings of ns-probe were expected'
 exits 2 'no such file'         'ns-guard nowhere'               'nowhere: No such file'
 exits 2 'not settings'         'echo x | ns-guard'              "not name=value: 'x'"

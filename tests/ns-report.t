@@ -125,8 +125,8 @@ ok 'nothing to explain' 'ns-report r >page && ! grep -q "in one sum" page'
 fresh
 edit hierarchy.tsv 'NR > 1 { $15 = "ncu" } 1'
 edit steps.tsv 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 1 { $at["source"] = "ncu" } $1 != "decode" || $2 == 0 || NR == 1'
-awk -F'\t' -v OFS='\t' 'NR > 1 { $15 = "nsys"; if ($3 == "l1") $11 = 500; print }' r/hierarchy.tsv >more
-edit hierarchy.tsv '$3 == "l1" { $11 = 1000 } 1' && cat more >>r/hierarchy.tsv
+awk -F'\t' -v OFS='\t' 'NR > 1 { $15 = "nsys"; if ($3 == "l1") $11 = 500; print }' r/hierarchy.tsv >second
+edit hierarchy.tsv '$3 == "l1" { $11 = 1000 } 1' && cat second >>r/hierarchy.tsv
 says 'fewer sampled than counted' 'Fewer bytes are sampled than counted: L1 of prefill, L1 of decode.'
 says 'how many steps were counted' '*Traffic by phase and rung, counted by ncu; decode is one step*'
 

@@ -165,7 +165,7 @@ main(int argc, char *argv[])
 		}
 	if (argc - optind > 1)
 		tool_usage(&tool);
-	kv_read(&g.probe, optind < argc ? argv[optind] : "/dev/stdin");
+	kv_read(&g.probe, argv[optind]);
 	if (g.probe.n == 0)
 		errx(NS_TROUBLE, "%s: empty: the settings of ns-probe were expected",
 		    g.probe.path);

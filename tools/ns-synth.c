@@ -55,7 +55,7 @@ read_settings(struct arch *a, const char *path)
 {
 	struct kv kv = { 0 };
 
-	kv_read(&kv, strcmp(path, "-") == 0 ? "/dev/stdin" : path);
+	kv_read(&kv, path);
 	for (size_t i = 0; i < kv.n; i++)
 		if (!known_key(kv.key[i]))
 			errx(NS_TROUBLE, "%s: '%s' is no setting of a model", path,

@@ -49,7 +49,8 @@ add(struct kv *kv, char *line, const char *path, unsigned long at)
 void
 kv_read(struct kv *kv, const char *path)
 {
-	FILE *fp = fopen(path, "r");
+	bool piped = path == NULL || strcmp(path, "-") == 0;
+	FILE *fp = piped ? stdin : fopen(path, "r");
 	char *line = NULL;
 	size_t cap = 0;
 	unsigned long at = 0;
@@ -57,7 +58,7 @@ kv_read(struct kv *kv, const char *path)
 
 	if (fp == NULL)
 		err(NS_TROUBLE, "%s", path);
-	kv->path = path;
+	kv->path = path = piped ? "stdin" : path;
 	while ((len = getline(&line, &cap, fp)) != -1) {
 		at++;
 		if (line[len - 1] != '\n')

@@ -73,7 +73,7 @@ struct kv {
 	const char *path;
 };
 extern const char kv_name_chars[], kv_value_chars[];
-void	kv_read(struct kv *, const char *path);		/* appends */
+void	kv_read(struct kv *, const char *path);	/* appends; NULL or "-": stdin */
 const char *kv_get(const struct kv *, const char *key);	/* NULL if absent or NA */
 const char *kv_need(const struct kv *, const char *key);	/* dies */
 double	kv_num(const struct kv *, const char *key);	/* NAN if absent or NA */
