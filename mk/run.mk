@@ -35,8 +35,10 @@ R := runs/$(MODEL).$(WORKLOAD).$(BACKEND)$(TAG:%=.%)
 goals := $(or $(MAKECMDGOALS),run)
 capturing := $(filter run why,$(goals))
 
+odd := ' " ` ; & | < > ( ) * ? [ ] { } \ $$
 $(foreach n,MODEL WORKLOAD PROFILE BACKEND TAG CHECKPOINT TIMELINE COUNTERS BASELINE,$(if $(word 2,$(value $n)),\
-	$(error $n='$(value $n)' has a space in it: make cannot carry it; rename it or link to it)))
+	$(error $n='$(value $n)' has a space in it: make cannot carry it; rename it or link to it))$(foreach c,$(odd),\
+	$(if $(findstring $c,$(value $n)),$(error $n='$(value $n)' has a $c in it: a shell would read it; rename it or link to it))))
 $(if $(wildcard mk/backend-$(BACKEND).mk),,$(error BACKEND=$(BACKEND): there is \
 	$(patsubst mk/backend-%.mk,%,$(wildcard mk/backend-*.mk))))
 

@@ -55,4 +55,9 @@ exits 2 'no such file'             'run TIMELINE=gone.sqlite' 'gone.sqlite: ther
 exits 2 'nothing to adopt'         'run TAG=c BACKEND=adopted report' 'adopt what?'
 exits 2 'not a capture'            'run TAG=d TIMELINE=bench.json' 'nsys2tsv: '
 exits 2 'a space in its name'      'run TAG=d "TIMELINE=a b"' 'has a space in it'
+for c in "'" '"' '`' ';' '&' '|' '<' '>' '(' ')' '*' '?' '[' ']' '{' '}' "\\" '$'; do
+	exits 2 "a $c in its name" 'run TAG=d "TIMELINE=a${c}touch here${c}b"' 'has a'
+	exits 2 "a $c, and no space" 'run TAG=d "TIMELINE=a${c}b"' 'in it: a shell would read it'
+done
+ok 'nothing of them was run' '[ ! -e here ]'
 done_testing
