@@ -64,7 +64,7 @@ endif
 ifeq ($(call gives_,model)$(call gives_,baseline),modelbaseline)
 tables += $R/workload.kv $R/readset.tsv
 $R/workload.kv: $R/baseline.tsv
-	sed -n 's/^workload_//p' $<.args $(into)
+	sed -n 's/^workload_\([a-z0-9_]*=[A-Za-z0-9._/:,@+-]*\)$$/\1/p' $<.args $(into)
 $R/readset.tsv: $R/tensors.tsv $R/model.kv $R/routing.tsv $R/workload.kv build/ns-readset
 	. ./$R/workload.kv && build/ns-readset -m $R/model.kv --routing $R/routing.tsv --kv-bytes $(kv_bytes) \
 		$(activation_bytes:%=--activation-bytes %) \

@@ -27,7 +27,8 @@ timeline := $(or $(if $(TIMELINE),timeline),$(call had,work.tsv,timeline))
 
 # What a timeline says of its chip and its samples is settings, made from it
 # before all else; a dry run takes those of the last time.
-named := $(or $(PLATFORM),$(strip $(file <$R/platform)))
+named := $(or $(PLATFORM),$(filter $(patsubst configs/platforms/%/platform.yaml,%,$(wildcard configs/platforms/*/platform.yaml)),\
+	$(file <$R/platform)))
 sampled_platform :=
 sampled_metrics :=
 ifneq ($(timeline),)

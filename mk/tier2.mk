@@ -40,10 +40,10 @@ tier2_ncu = $(or $(filter-out NA,$(value chip_ncu)),ncu) --target-processes all 
 
 $R/chosen.tsv: $(watched_sum) $(call recall,$R/chosen.tsv,$(chosen_args)) | $R/timeline.sqlite \
 		build/nsys2tsv build/ns-phases build/ns-choose
-	build/nsys2tsv ranges $R/timeline.sqlite >$@.ranges
-	build/nsys2tsv --name mangled work $R/timeline.sqlite | build/ns-phases -r $@.ranges | \
+	build/nsys2tsv ranges $R/timeline.sqlite >$@.ranges.tmp
+	build/nsys2tsv --name mangled work $R/timeline.sqlite | build/ns-phases -r $@.ranges.tmp | \
 		build/ns-choose -k $(profile_top_kernels) $(into)
-	rm $@.ranges
+	rm $@.ranges.tmp
 	$(call record,$(chosen_args))
 
 # ncu says in its table why there is none; names reach it unread by any shell.
@@ -51,12 +51,12 @@ $(foreach p,$(tier2_phases),$(eval $R/kernels-$p.csv: $(call recall,$R/kernels-$
 $(tier2_csv): $R/kernels-%.csv: $(watched_sum) | $R/chosen.tsv $(watched_after) build/ns-choose build/ncu2tsv build/ns-detail
 	$(tier2_guard)
 	rm -f $@.tmp
-	build/ns-choose --ask -p $* $R/chosen.tsv >$@.ask
-	mapfile -d '' -t ask <$@.ask; $(call stage,kernels-$*) $(tier2_ncu) "$${ask[@]}" $(worker_watched) >/dev/null || \
+	build/ns-choose --ask -p $* $R/chosen.tsv >$@.ask.tmp
+	mapfile -d '' -t ask <$@.ask.tmp; $(call stage,kernels-$*) $(tier2_ncu) "$${ask[@]}" $(worker_watched) >/dev/null || \
 		{ build/ncu2tsv $@.tmp >/dev/null; exit 2; }
-	build/ncu2tsv $@.tmp >$@.counters
-	build/ns-detail $(tier2_about) --chosen $R/chosen.tsv -p $* $@.counters >/dev/null
-	rm $@.ask $@.counters
+	build/ncu2tsv $@.tmp >$@.counters.tmp
+	build/ns-detail $(tier2_about) --chosen $R/chosen.tsv -p $* $@.counters.tmp >/dev/null
+	rm $@.ask.tmp $@.counters.tmp
 	mv $@.tmp $@
 	$(call record,$(tier2_args))
 endif

@@ -42,6 +42,10 @@ is  'again: nothing'                 ''  'again run'
 ok  'a report takes what was captured' 'rm $R/report.md; make -f mk/run.mk MODEL=qwen BACKEND=cuda report && [ -s $R/report.md ]'
 exits 2 'but not what is asked for and is not there' 'make -f mk/run.mk MODEL=qwen BACKEND=cuda TIERS=0,1 report' 'timeline.sqlite: not captured yet'
 cp -R $R old
+# What is in a run that somebody sent is read, not run.
+ok  'a run of someone else'          "cp -R $R runs/qwen.default.cuda.odd && cd $R.odd && echo 'workload_x=\$(touch here)' >>baseline.tsv.args &&
+	sed -i 's/^ncu=.*/ncu=\$(shell touch here);touch here/' probe.kv && rm workload.kv chip.kv && cd ../.. && make -f mk/run.mk MODEL=qwen BACKEND=cuda TAG=odd report; [ -s $R.odd/workload.kv ] && [ ! -e here ] && [ ! -e $R.odd/here ]"
+rm -rf $R.odd
 exits 2 'a baseline that fails'      'echo worker >fault; run workload_prompt_tokens=33' 'baseline: failed'
 ok  'keeps the old one, whole'       'rm -f fault; for f in baseline.tsv footprint.tsv routing.tsv canary-before.kv canary-after.kv; do cmp old/$f $R/$f && [ ! $R/$f -nt old/$f ] || exit 1; done'
 ok  'and what it left can be cleaned' 'ls $R/*.tmp && make -f mk/run.mk MODEL=qwen BACKEND=cuda clean-analysis && ! ls $R/*.tmp && [ ! -e $R/checks.tsv ]'

@@ -1,7 +1,7 @@
 /*
  * ns-detail: what holds each of the kernels that were looked at closely.
  *
- * in   source phase step launch kernel metric value grid block
+ * in   phase launch kernel metric value grid block
  * out  detail.tsv: docs/05-formats.md
  */
 #include <err.h>
@@ -38,7 +38,7 @@ static const struct tool tool = {
 	.name = "ns-detail",
 	.purpose = "what holds each of the kernels that were looked at closely",
 	.operands = "[FILE]",
-	.in = "source phase step launch kernel metric value grid block",
+	.in = "phase launch kernel metric value grid block\n     --chosen: chosen.tsv",
 	.out = DETAIL,
 	.example = "cat kernels-*.csv | ncu2tsv | ns-detail -m metrics.tsv -d detail.tsv "
 	    "--chosen chosen.tsv",

@@ -5,7 +5,7 @@
 
 #include "detail.h"
 
-struct columns { size_t phase, step, launch, kernel, metric, value, grid, block; };
+struct columns { size_t phase, launch, kernel, metric, value, grid, block; };
 
 static void
 begin(struct launches *all, const struct tsv *t, const struct columns *c)
@@ -33,7 +33,7 @@ launches_read(struct launches *all, const struct registry *r, const char *path)
 	all->n_metrics = r->metric.n;
 	tsv_open(&t, path);
 	c = (struct columns){ .phase = tsv_col(&t, "phase"),
-	    .step = tsv_col(&t, "step"), .launch = tsv_col(&t, "launch"),
+	    .launch = tsv_col(&t, "launch"),
 	    .kernel = tsv_col(&t, "kernel"), .metric = tsv_col(&t, "metric"),
 	    .value = tsv_col(&t, "value"), .grid = tsv_col(&t, "grid"),
 	    .block = tsv_col(&t, "block") };
