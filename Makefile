@@ -35,6 +35,7 @@ tools := \
 	ns-roofline \
 	ns-sampled \
 	ns-sets \
+	ns-source \
 	ns-synth \
 	ns-timeline \
 	ns-trace \
