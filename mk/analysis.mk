@@ -2,7 +2,7 @@
 # profiler, and nothing needs the checkpoint or the machine.
 #
 # A backend says what it gives: gate, counters, launches (counters, launch by
-# launch), sampled (counters, within a timeline), detail (single kernels), model, baseline, ceilings, timeline.  What it does not give is absent from the
+# launch), sampled (counters, within a timeline), detail (single kernels), source (their instructions), model, baseline, ceilings, timeline.  What it does not give is absent from the
 # report, which says so.
 
 gives_  = $(filter $1,$(gives))
@@ -111,6 +111,19 @@ $R/detail.tsv: $R/chosen.tsv $(filter $R/kernels-%.csv,$(captures)) $(metrics) $
 		$(if $(call gives_,ceilings),$R/ceilings.kv)
 	cat $(filter %.csv,$^) | build/ncu2tsv | build/ns-detail -m $(metrics) -d $(detail) --chosen $< \
 		$(if $(call gives_,ceilings),-c $R/ceilings.kv) $(into)
+endif
+
+# Their instructions; of the headers, the first.
+ifneq ($(call gives_,source),)
+tables += $R/source.tsv $R/source-kernels.tsv
+sources := $(patsubst $R/source-%.csv,%,$(filter $R/source-%.csv,$(captures)))
+source = { $(foreach p,$(sources),build/ns-source $1 -p $p --chosen $R/chosen.tsv $R/source-$p.csv;) } | \
+	awk 'NR == 1 { head = $$0; print } $$0 != head' $(into)
+$R/source.tsv $R/source-kernels.tsv: $R/chosen.tsv $(sources:%=$R/source-%.csv) build/ns-source
+$R/source.tsv:
+	$(call source,)
+$R/source-kernels.tsv:
+	$(call source,--kernels)
 endif
 
 figures += $(if $(call gives_,footprint),footprint) $(if $(call gives_,baseline),phases)

@@ -2,8 +2,8 @@
 # Nsight Compute.  Which chip that is, and so which counters, ns-probe says.
 #
 #	TIERS=0,1,2	0: timeline and sampled counters (nsys); 1: totals of each
-#		phase (ncu); 2: detail of the kernels that take most time (ncu);
-#		a report takes those that were captured
+#		phase (ncu); 2: detail of the kernels that take most time (ncu); 3:
+#		their instructions (ncu); a report takes those that were captured
 #	TIER1=range	all counters of the registry, the program run once a pass;
 #		memory: those of memory alone, one pass; kernel: all of them kernel by
 #		kernel, the slow witness, for small models; inside, inside-memory: by the
@@ -21,9 +21,10 @@ comma := ,
 list   = $(subst $(empty) ,$(comma),$(strip $1))
 there = $(if $(wildcard $R/$1),$2)
 tiers := $(or $(if $(capturing)$(filter-out file,$(origin TIERS)),,$(strip $(call there,timeline.sqlite,0) \
-	$(call there,launches.csv,1) $(call there,chosen.tsv,2))),$(subst $(comma), ,$(TIERS)))
+	$(call there,launches.csv,1) $(call there,chosen.tsv,2) \
+	$(call there,source-$(if $(filter-out 0,$(workload_generate_tokens)),decode,prefill).csv,3))),$(subst $(comma), ,$(TIERS)))
 tier   = $(filter $1,$(tiers))
-$(if $(filter-out 0 1 2,$(tiers)),$(error TIERS=$(TIERS): a list of 0, 1 and 2 was expected))
+$(if $(filter-out 0 1 2 3,$(tiers)),$(error TIERS=$(TIERS): a list of 0, 1, 2 and 3 was expected))
 tier1 := $(TIER1)
 $(if $(filter $(tier1),range memory kernel inside inside-memory),,$(error TIER1=$(TIER1): range, memory, kernel, \
 	inside or inside-memory was expected))
@@ -85,11 +86,11 @@ taken = $$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i } NR > 1
 guard = $(if $(GUARD),build/ns-probe | $(GUARD) $1 >/dev/null || { echo "GUARD= captures all the same" >&2; exit 2; },:)
 tier0_guard = $(call guard,--need $(taken))
 tier2_guard = $(call guard,--need $(taken) --save $(taken))
-include mk/tier0.mk mk/tier2.mk
+include mk/tier0.mk mk/tier2.mk mk/tier3.mk
 
 captures := $(addprefix $R/,probe.kv model.kv tensors.tsv gate.csv gate.expected.tsv) $(speed) $(tier0_captures) \
-	$(if $(call tier,1),$(tier1_captures)) $(tier2_captures)
-gives    := gate model baseline ceilings footprint $(tier0_gives) $(if $(call tier,1),counters launches) $(tier2_gives)
+	$(if $(call tier,1),$(tier1_captures)) $(tier2_captures) $(tier3_captures)
+gives    := gate model baseline ceilings footprint $(tier0_gives) $(if $(call tier,1),counters launches) $(tier2_gives) $(tier3_gives)
 
 ifneq ($(capturing),)
 # Caches as the program left them, clocks as they are: what runs is what is counted.
