@@ -40,6 +40,9 @@ quiet 'ns-detail, not chosen'  counters 'sed s/4x1x1/5x1x1/ bad >b; ns-detail -m
 quiet 'ns-detail, chosen'      chosen   'ns-detail -m metrics -d items --chosen bad counters'
 quiet 'ns-detail, items'       items    'ns-detail -m metrics -d bad --chosen chosen counters'
 quiet 'ns-detail, metrics'     metrics  'ns-detail -m bad -d items --chosen chosen counters'
+printf '%s\n' '"ID","Process ID","Kernel Name","Block Size","Grid Size"' '"","","","",""' '"0","7","a","(32, 1, 1)","(4, 1, 1)"' \
+	'"Kernel Name","a"' '"Address","Source","# Samples","stall_wait"' '"0x10","NOP","30","30"' >page
+quiet 'ns-source, chosen'      chosen   'ns-source --chosen bad page'
 quiet 'ns-rollup'              counters 'ns-rollup -m metrics bad'
 quiet 'ns-rollup, no value'    counters 'sed "s/m.sum	5/n.sum	NA/" bad >b; ns-rollup -m metrics b'
 quiet 'ns-rollup, registry'    metrics  'ns-rollup -m bad counters'

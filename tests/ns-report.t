@@ -293,6 +293,32 @@ says 'kernels: how the SMs are used' '| 0.780 | 46 | 2.14 kB | 40.0 % | 62.5 % |
 says 'kernels: a name within a table' '`` gemv<a\|b, `x`> ``'
 is 'kernels: the top k' 0 "ns-report -k 1 r | grep -c '^| 2 .*script'"
 ok 'kernels, HTML: names are escaped' 'ns-report -f html r >page && grep -q "&lt;script&gt;&amp;h" page && ! grep -q "<script" page'
+# ---- their instructions, if they were asked for
+lacks 'instructions: absent without a word' 'source'
+reports source-kernels.tsv 'phase~rank~kernel~name~grid~block~launch~n_instructions~n_samples~n_executed~l2_sectors~l2_over_ideal_ratio~n_wavefronts~shared_over_ideal_ratio~reading
+decode~1~_Zg~gemv<a|b, `x`>~512x1x1~256x1x1~7.0~800~9308~1~2~1.5~3~NA~43 % of samples wait for 1 load of global memory
+decode~2~_Zh~<script>&h~1x1x1~32x1x1~7.1~20~20~1~2~NA~3~2~20 samples: too few to say where it waits'
+reports source.tsv 'phase~rank~kernel~name~launch~place~address~line~instruction~n_samples~share_ratio~stall~stall_ratio~producer_address~producer
+decode~1~_Zg~gemv<a|b, `x`>~7.0~1~0x0690~NA~FSETP P1, |R12|, <b>~4654~0.5~long_scoreboard~0.98~0x0670~LDG.E R12, [R46]
+decode~1~_Zg~gemv<a|b, `x`>~7.0~2~0x0e60~k.cu:7~BSSY B0~279~0.03~barrier~1~NA~NA
+decode~1~_Zg~gemv<a|b, `x`>~7.0~3~0x0e70~NA~NOP~270~0.029~none~0~NA~NA
+decode~1~_Zg~gemv<a|b, `x`>~7.0~NA~NA~NA~rest~4105~0.441~wait~0.5~NA~NA
+decode~2~_Zh~<script>&h~7.1~1~0x0000~NA~EXIT~20~1~wait~1~NA~NA'
+says 'instructions: the largest'  'Within the largest of decode, `` gemv<a\|b, `x`> ``: 43 % of samples wait for 1 load of global memory.'
+says 'instructions: a row a kernel' '| 9308 | 800 | 1.50 × |  | 43 % of samples wait for 1 load of global memory |'
+says 'instructions: the hottest'  '| 0x0690 | `FSETP P1, \|R12\|, <b>` | 50.0 % | long scoreboard 98 %, for `LDG.E R12, [R46]` at 0x0670 |'
+says 'instructions: by line'      '| k.cu:7 | `BSSY B0` | 3.00 % | barrier 100 % |'
+lacks 'instructions: little is left out' 'NOP'
+lacks 'instructions: few samples are left out' 'EXIT'
+lacks 'instructions: the rest is left out' 'rest |'
+is 'instructions: the top k' 0 "ns-report -k 1 r | grep -c 'too few to say'"
+ok 'instructions, HTML' 'has html "the hottest instructions" && grep -q "&lt;b&gt;" page && ! grep -q "<script" page'
+json_is 'instructions, JSON: numbers and text' '["0x0690","7.0",0.5,null,"rest"]' '.tables.source | [.[0].address, .[0].launch, .[0].share_ratio, .[1].producer, .[3].instruction]'
+ok 'instructions alone' 'mv r/detail.tsv kept && has md "Within the largest of decode" && ! grep -q "In the run" page; s=$?; mv kept r/detail.tsv; [ $s -eq 0 ]'
+edit source-kernels.tsv 'NR > 1 { $1 = "NA"; $2 = "NA" } 1'
+edit source.tsv 'NR > 1 { $1 = "NA"; $2 = "NA" } 1'
+says 'instructions: of no phase' 'Within the largest, ``'
+rm r/source.tsv r/source-kernels.tsv
 json_is 'kernels, JSON: numbers and text' '[1,0.6,"512x1x1",null]' '.tables.detail | [.[0].rank, .[0].share_ratio, .[0].grid, .[1].reading]'
 edit detail.tsv 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { $at["registers_bytes"] = 2048; $at["name"] = "a_name_of_more_than_forty_characters_that_goes_on" } 1'
 says 'kernels: spills'            '| 0.780 | 46, spills 2.05 kB |'

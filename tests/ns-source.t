@@ -139,6 +139,11 @@ is 'what ncu says beside' '' '{ echo "==PROF== Connected"; cat page.csv; echo; e
 is 'no newline at the end' '' 'printf %s "$(cat page.csv)" | ns-source >b; diff a b'
 printf '"Kernel Name","a\tb\nc, ""d"" <&\033[31m",\n' >evil; sed 1d page.csv >>evil
 is 'a hostile name'     'a b c, "d" <& [31m' 'ns-source evil | sed -n 2p | cut -f 3'
+esc=$(printf '\033')
+sed "s/\"k\"/\"${esc}[31mk\"/" page.csv >evil
+ok 'a hostile name in a message' '{ raw a 4 0; cat evil; } | ns-source 2>err; [ $? -eq 2 ] && ! grep -q "$esc" err'
+sed "s/1,024/${esc}[31m/" page.csv >evil
+ok 'a hostile cell in a message' 'ns-source evil 2>err; [ $? -eq 2 ] && ! grep -q "$esc" err'
 is 'a stall of later chips' 'new_thing' 'sed s/stall_barrier/stall_new_thing/ page.csv | ns-source | column stall | cut -d " " -f 2'
 is 'which is told as it is' 'new_thing' 'sed s/stall_barrier/stall_new_thing/ page.csv | ns-source --kernels | column reading | grep -o new_thing'
 

@@ -8,7 +8,7 @@ enum { SHORT = 40 };		/* characters of a name in a table */
 bool
 has_detail(const struct doc *d)
 {
-	return d->run->detail.n > 0;
+	return d->run->detail.n > 0 || has_instructions(d);
 }
 
 static bool
@@ -21,16 +21,21 @@ shown(const struct doc *d, size_t row, const char *phase)
 }
 
 /* A name that a table can hold; numbers tell kernels of one name apart. */
-static const char *
-name_of(struct doc *d, size_t row)
+const char *
+kernel_name(struct doc *d, const char *name)
 {
-	const char *name = text_or(table_text(&d->run->detail, row, "name"), "");
 	size_t n = 0;
 
 	for (const char *p = name; *p != '\0'; p++)
 		if ((*p & 0xc0) != 0x80 && n++ == SHORT)
 			return say(d, CODE("%.*s…"), (int)(p - name), name);
 	return say(d, CODE("%s"), name);
+}
+
+static const char *
+name_of(struct doc *d, size_t row)
+{
+	return kernel_name(d, text_or(table_text(&d->run->detail, row, "name"), ""));
 }
 
 static double
@@ -208,22 +213,9 @@ begins_phase(const struct table *t, size_t row)
 	return phase != NULL && (row == 0 || !table_is(t, row - 1, "phase", phase));
 }
 
-void
-write_detail(struct doc *d)
+static void
+say_how(struct doc *d)
 {
-	const struct table *t = &d->run->detail;
-
-	for (size_t i = 0; i < t->n; i++)
-		if (begins_phase(t, i))
-			say_first(d, table_text(t, i, "phase"));
-	for (size_t i = 0; i < t->n; i++)
-		if (begins_phase(t, i)) {
-			const char *phase = table_text(t, i, "phase");
-
-			holds(d, phase);
-			moves(d, phase);
-			sits(d, phase);
-		}
 	para(d, NOTE, "Each kernel was launched alone and replayed with cold caches, so its "
 	    "bytes of memory are an upper bound and its hits a lower one. " STRONG("Alone")
 	    " is that launch under the profiler; " STRONG("in the run") " is the mean in the "
@@ -232,4 +224,27 @@ write_detail(struct doc *d)
 	    "what moved, then what a block has; registers are a thread's. Occupancy is of "
 	    "the SMs that had work; issue, of the slots of their schedulers; waves, how often "
 	    "the blocks fill the GPU.");
+}
+
+void
+write_detail(struct doc *d)
+{
+	const struct table *t = &d->run->detail;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (begins_phase(t, i))
+			say_first(d, table_text(t, i, "phase"));
+	say_instructions(d);
+	for (size_t i = 0; i < t->n; i++)
+		if (begins_phase(t, i)) {
+			const char *phase = table_text(t, i, "phase");
+
+			holds(d, phase);
+			moves(d, phase);
+			sits(d, phase);
+		}
+	if (t->n > 0)
+		say_how(d);
+	if (has_instructions(d))
+		write_instructions(d);
 }

@@ -7,7 +7,8 @@
 /* Columns that are text even where they look like numbers. */
 static const char text_columns[] = " name role dtype shape file kernel source "
     "direction rung phase check verdict why bound kind family stage before "
-    "after class unit fingerprint ";
+    "after class unit fingerprint address instruction line launch producer "
+    "producer_address ";
 
 static bool
 is_text(const char *name)

@@ -51,6 +51,10 @@ const struct part tables[] = {
 	{ "detail.tsv", "phase rank name grid share_ratio n_launches launch_ns dur_ns reading",
 	    AT(detail), "what holds single kernels is not known",
 	    "tier 2: ncu on the kernels that take most time, then ns-detail" },
+	{ "source.tsv", "phase rank name place address instruction n_samples share_ratio stall "
+	    "stall_ratio producer_address producer", AT(source), NULL, NULL },
+	{ "source-kernels.tsv", "phase rank name n_instructions n_samples l2_over_ideal_ratio "
+	    "shared_over_ideal_ratio reading", AT(source_kernels), NULL, NULL },
 	{ "routing.tsv", "phase step layer expert n_tokens", AT(routing), NULL,
 	    NULL },
 	{ "tensors.tsv", "name role bytes", AT(tensors), NULL, NULL },

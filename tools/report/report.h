@@ -16,7 +16,7 @@ struct run {
 	    canary_after, manifest;
 	struct table readset, gate, sweep, baseline, footprint, routing,
 	    hierarchy, steps, checks, roofline, timeline, families, kernels,
-	    idle, gaps, calls, stages, tensors, detail;
+	    idle, gaps, calls, stages, tensors, detail, source, source_kernels;
 	struct kernel *kernel;	/* by memory bytes, largest first */
 	size_t	 n_kernel;
 	bool	 simulated;
@@ -186,6 +186,10 @@ const char *traced_slower(struct doc *, const char *phase);	/* ": ...", or "" */
 void	write_timeline(struct doc *);
 bool	has_detail(const struct doc *);
 void	write_detail(struct doc *);
+const char *kernel_name(struct doc *, const char *);	/* cut, as code */
+bool	has_instructions(const struct doc *);
+void	say_instructions(struct doc *);
+void	write_instructions(struct doc *);
 bool	has_footprint(const struct doc *);
 void	write_footprint(struct doc *);
 bool	has_machine(const struct doc *);

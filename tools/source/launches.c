@@ -45,13 +45,19 @@ launches_end(const struct page *p, size_t from)
 	return to;
 }
 
+static char *
+safe(const char *name)
+{
+	return terminal_safe(xstrdup(name));
+}
+
 _Noreturn static void
 differ(const struct page *p, size_t block, size_t launch)
 {
 	errx(NS_TROUBLE, "%s:%" PRIu64 ": the source page goes on with %s, the raw page with %s: "
 	    "import both from one report, with the same --print-kernel-base",
-	    p->path, p->b[block].line, p->b[block].kernel,
-	    launch < p->n_launches ? p->l[launch].kernel : "nothing");
+	    p->path, p->b[block].line, safe(p->b[block].kernel),
+	    launch < p->n_launches ? safe(p->l[launch].kernel) : "nothing");
 }
 
 static void
@@ -105,12 +111,12 @@ launches_join(struct page *p)
 		if (n_once(p, b, b_end) != l_end - l)
 			errx(NS_TROUBLE, "%s:%" PRIu64 ": %zu times the source of %s for %zu "
 			    "launches: which is whose is not known", p->path, p->b[b].line,
-			    n_once(p, b, b_end), p->b[b].kernel, l_end - l);
+			    n_once(p, b, b_end), safe(p->b[b].kernel), l_end - l);
 		for (size_t i = b, to = l; i < b_end; i++)
 			if (!p->b[i].again)
 				p->l[to++].at = &p->b[i];
 	}
 	if (l != p->n_launches)
 		errx(NS_TROUBLE, "%s: the source page ends before launch %s of %s: import again",
-		    p->path, p->l[l].id, p->l[l].kernel);
+		    p->path, p->l[l].id, safe(p->l[l].kernel));
 }

@@ -42,10 +42,9 @@ struct reader {
 _Noreturn static void
 bad(const struct reader *r, const char *what, const char *which)
 {
-	char *safe = terminal_safe(xstrdup(which));
+	char *safe = terminal_safe(xasprintf("%s%s%s", what, *which != '\0' ? ": " : "", which));
 
-	errx(NS_TROUBLE, "%s:%" PRIu64 ": %s%s%s", r->path, r->begun, what,
-	    *safe != '\0' ? ": " : "", safe);
+	errx(NS_TROUBLE, "%s:%" PRIu64 ": %s", r->path, r->begun, safe);
 }
 
 /* ---- cells */
