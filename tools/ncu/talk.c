@@ -110,8 +110,8 @@ message(struct talk *t, const char *s)
 	t->any = true;
 	if (error)
 		keep(t->error, s);
-	else if (begins(s, "==WARNING== "))
-		warnx("%s: %s", t->path, s);
+	else if (begins(s, "==WARNING== ") && !begins(s, "==WARNING== Note: "))
+		warnx("%s: %s", t->path, s);	/* a note repeats what ncu was told */
 	for (int i = 0; reasons[i].words != NULL; i++)
 		if (strstr(s, reasons[i].words) != NULL &&
 		    (t->remedy == NULL || i < t->rank)) {
