@@ -24,7 +24,7 @@ golden ncu-raw.tsv        'ncu2tsv $in/raw.csv'
 golden ncu-details.tsv    'ncu2tsv $in/details.csv'
 is 'from stdin'           ''  'ncu2tsv <$in/raw.csv 2>/dev/null | diff - $gold/ncu-raw.tsv'
 is '- is stdin'           ''  'ncu2tsv - <$in/raw.csv 2>/dev/null | diff - $gold/ncu-raw.tsv'
-{ echo '==WARNING== Unable to access the following 1 metrics: ctc__x.sum.'; cat $in/raw.csv; } >warned.csv
+{ echo '==WARNING== Unable to access the following 1 metrics: ctc__x.sum.'; cat "$in/raw.csv"; } >warned.csv
 is 'warnings are passed on, notes of what ncu was told are not' 'ncu2tsv: warned.csv: ==WARNING== Unable to access the following 1 metrics: ctc__x.sum.' 'ncu2tsv warned.csv 2>&1 >/dev/null'
 
 # ---- shapes
