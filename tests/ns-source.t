@@ -42,7 +42,7 @@ words() {	# REASON SAMPLES INSTRUCTION...: a kernel of these; the one that ends 
 	shift 2
 	for i; do
 		case $i in *!) x=$n ;; *) x=0 ;; esac
-		printf '"0x%x","%s","%s","%s"\n' $a "${i%!}" "$x" "$x"
+		printf '"0x%x","%s","%s","%s"\n' "$a" "${i%!}" "$x" "$x"
 		a=$((a + 16))
 	done
 }
