@@ -2,8 +2,9 @@
 # profiler, and nothing needs the checkpoint or the machine.
 #
 # A backend says what it gives: gate, counters, launches (counters, launch by
-# launch), sampled (counters, within a timeline), detail (single kernels), source (their instructions), model, baseline, ceilings, timeline.  What it does not give is absent from the
-# report, which says so.
+# launch), sampled (counters, within a timeline), detail (single kernels), source
+# (their instructions), model, baseline, ceilings, timeline.  What it does not give
+# is absent from the report, which says so.
 
 gives_  = $(filter $1,$(gives))
 tables := $(captures)
