@@ -25,7 +25,7 @@ ok 'a run captures the gate and the model' 'run >out 2>&1 && taken 2 && redone b
 ok 'the report is there, and trusted'      'grep -q "^> \*\*Trusted\*\*" $R/report.md && grep -q "Synthetic weights" $R/report.md'
 ok 'again: nothing'                        '[ -z "$(why)" ] && run >out && taken 2 && kept baseline.tsv && kept hierarchy.tsv'
 ok 'a touched filter: from it on'          'touched tools/ns-roofline.c; run >out && taken 2 && redone roofline.tsv && redone report.md && kept hierarchy.tsv && kept baseline.tsv'
-ok 'a touched header: all analysis'        'touched tools/lib/ns.h; run >out && taken 2 && redone counters.tsv && redone hierarchy.tsv && kept baseline.tsv'
+ok 'a touched header: all analysis'        'touched tools/lib/intern.h; run >out && taken 2 && redone counters.tsv && redone hierarchy.tsv && kept baseline.tsv'
 ok 'a touched worker, same bytes: kept'    'touched tools/ns-worker.c; run >out && taken 2 && kept baseline.tsv'
 ok 'touched configs, same values: kept'    'touched configs/*/*.yaml; run >out && taken 2 && kept baseline.tsv'
 ok 'a touched checkpoint: kept'            'touched checkpoints/tiny/*; run >out && taken 2 && kept baseline.tsv'
