@@ -8,11 +8,11 @@ recorded=$top/docs/examples/h200-qwen/captures
 [ -e "$recorded/phases.csv" ] || skip "no recording in $recorded"
 command -v flock >/dev/null || skip 'no flock here'
 cp -a "$top/Makefile" "$top/mk" "$top/tools" "$top/configs" . && cp -a "$build" build && cp -R "$recorded" recorded
-mkdir bin build/real && mv build/ns-calib build/ns-probe build/ns-worker build/real
-cp "$top/tests/fake/h200" bin/ncu && cp "$top/tests/fake/nsys" bin && rm -rf build/configs
+mkdir bin build/real && mv build/ns-calib build/ns-plan build/ns-probe build/ns-worker build/real
+cp "$top/tests/fake/h200" bin/ncu && cp "$top/tests/fake/nsys" "$top/tests/fake/gnuplot" bin && rm -rf build/configs
 for s in a b; do mv recorded/sampled-$s.sqlite recorded/$s.sqlite; done
 mkdir sets && printf 'version: 5\nmetricSets:\n- alias: gh100\n  chips: [GH100]\n' >sets/gh100.config
-for t in ns-calib ns-probe ns-worker; do cp bin/ncu build/$t; done
+for t in ns-calib ns-plan ns-probe ns-worker; do cp bin/ncu build/$t; done
 sed -i 's|^ncu=.*|ncu=ncu|; s|^nsys=.*|nsys=nsys|; s|^gpu_throttle=.*|gpu_throttle=none|' recorded/probe.kv
 # As small as a checkpoint can be whose header is the recorded one's.
 mkdir -p checkpoints && cp recorded/model.kv recorded/tensors.tsv checkpoints/

@@ -6,7 +6,8 @@
 command -v sqlite3 >/dev/null || skip 'no sqlite3 here'
 command -v flock >/dev/null || skip 'no flock here'
 cp -a "$top/Makefile" "$top/mk" "$top/tools" "$top/configs" . && cp -a "$build" build
-mkdir -p nsight/GpuMetrics recorded && cp "$top/tests/fake/nsys" nsight/
+mkdir -p nsight/GpuMetrics recorded bin && cp "$top/tests/fake/nsys" nsight/ && cp "$top/tests/fake/gnuplot" bin
+PATH=$dir/bin:$PATH
 printf 'version: 5\nmetricSets:\n- alias: gh100\n  chips: [GH100]\n' >nsight/GpuMetrics/gh100.config
 
 # A backend with nothing but tier 0, and a program that does nothing.
