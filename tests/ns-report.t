@@ -228,6 +228,12 @@ json_is 'hostile: bytes that are not UTF-8' '"bad ?  utf8"' '.tables.kernel_byte
 printf 'callgrind\tdecode\t0\t1\tbad \376\001 utf8\tDLmr\t1000000\n' >>r/counters.tsv
 is 'hostile: what looks the same is one kernel' 1 'ns-report r | grep -c "^| .bad "'
 
+# A whole range is no kernel.
+edit counters.tsv 'NR == 1 { print $0, "grid"; next } { print $0, $1 ~ /^bad|^<script/ || $5 ~ /^bad/ ? "1x1x1" : "NA" }'
+is 'ranges are no kernels' 1 'ns-report r | grep -c "moved by"'
+edit counters.tsv 'NR > 1 { $8 = "NA" } 1'
+ok 'of ranges alone: no section' 'ns-report r >page && ! grep -q "moved by" page'
+
 # ---- HTML
 fresh
 mkdir r/figures
@@ -372,8 +378,11 @@ edit hierarchy.tsv 'NR > 1 { $9 = $10 = "NA" } 1'
 says 'no tokens: the table is of all' '| Phase | Rung | Read | Written | In all | Requests | Hit ratio | Times memory |'
 # 10647552 requests at the registers in decode
 says 'no tokens: requests in all' '| decode | Registers | not measured | not measured | not measured | 10,647,552 |'
-says 'no tokens: the bytes of a step' '| Read from memory a decode step | **891 kB** | mean of 4; how many tokens each makes is not known: no baseline counts them |'
+says 'no tokens: the bytes of a step' '| Read from memory a decode step | **891 kB** | mean of 4; how many tokens it makes is not known: no baseline tells of it |'
 ok 'no tokens: on the terminal' "ns-report -f verdict r | grep -qx 'bytes     891 kB read from memory a decode step, the mean of 4'"
+edit steps.tsv '$1 != "decode" || $2 == 3'
+says 'no tokens: one step' '| **3.56 MB** | of the one that was measured; how many'
+ok 'no tokens: one step on the terminal' "ns-report -f verdict r | grep -qx 'bytes     3.56 MB read from memory a decode step'"
 rm r/steps.tsv
 says 'no steps either: the bytes all the same' '| Read from memory in decode | **3.56 MB** | of how many tokens is not known: no baseline counts them |'
 ok 'no steps: on the terminal' "ns-report -f verdict r | grep -qx 'bytes     3.56 MB read from memory in decode, of an unknown number of tokens'"

@@ -107,8 +107,11 @@ sum_up(const char *path, const struct terms *terms)
 	tsv_open(&t, path);
 	size_t phase = tsv_col(&t, "phase"), kernel = tsv_col(&t, "kernel");
 	size_t metric = tsv_col(&t, "metric"), value = tsv_col(&t, "value");
+	size_t grid = tsv_find(&t, "grid");
 
 	while (tsv_next(&t)) {
+		if (grid != TSV_NONE && tsv_is_na(&t, grid))
+			continue;	/* a whole range, no kernel */
 		for (size_t i = 0; i < terms->n; i++)
 			if (!tsv_is_na(&t, kernel) &&
 			    strcmp(terms->v[i].metric, t.val[metric]) == 0)

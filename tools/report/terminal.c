@@ -54,9 +54,9 @@ say_bytes(struct doc *d)
 	double ratio = s->measured_read / s->predicted_read;
 
 	if (isnan(s->measured_read) && !isnan(s->decode_read / s->decode_steps))
-		line(d, say(d, "bytes     %s read from memory a decode step, the mean of %s",
-		    quantity(d, s->decode_read / s->decode_steps, "B"),
-		    count(d, s->decode_steps)));
+		line(d, say(d, "bytes     %s read from memory a decode step%s",
+		    quantity(d, s->decode_read / s->decode_steps, "B"), s->decode_steps == 1 ?
+		    "" : say(d, ", the mean of %s", count(d, s->decode_steps))));
 	else if (isnan(s->measured_read) && !isnan(s->decode_read))
 		line(d, say(d, "bytes     %s read from memory in decode, of an "
 		    "unknown number of tokens", quantity(d, s->decode_read, "B")));

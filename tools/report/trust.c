@@ -81,6 +81,13 @@ workload_words(struct doc *d)
 	    text_or(b, "1"));
 }
 
+static const char *
+mean_of(struct doc *d, double steps)
+{
+	return steps == 1 ? "of the one that was measured" : say(d, "mean of %s",
+	    count(d, steps));
+}
+
 static void
 write_facts(struct doc *d)
 {
@@ -94,8 +101,8 @@ write_facts(struct doc *d)
 	if (isnan(s->measured_read) && !isnan(s->decode_read / s->decode_steps))
 		fact(d, "Read from memory a decode step",
 		    quantity(d, s->decode_read / s->decode_steps, "B"),
-		    say(d, "mean of %s; how many tokens each makes is not known: no baseline "
-		    "counts them", count(d, s->decode_steps)));
+		    say(d, "%s; how many tokens it makes is not known: no baseline tells of "
+		    "it", mean_of(d, s->decode_steps)));
 	else if (isnan(s->measured_read) && !isnan(s->decode_read))
 		fact(d, "Read from memory in decode",
 		    quantity(d, s->decode_read, "B"),
