@@ -69,6 +69,9 @@ _Z1fPf|f
 _Z4gemvI13__nv_bfloat16Lb1ELb0ELi2EEv4gemv|gemv<__nv_bfloat16, true, false, 2>
 _ZN12_GLOBAL__N_11aEPf|(anonymous namespace)::a
 _ZN2ns1KIiE3runEPFvvE|ns::K<int>::run
+_ZNK1A1fEi|A::f
+_Z1fPfi.part.0|f
+_ZNK1AclEi|A::operator()
 X
 is 'no C++ name'      nvjet_sm90_tst 'name nvjet_sm90_tst'
 is 'mangled badly'    _Znonsense     'name _Znonsense'

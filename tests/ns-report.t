@@ -228,6 +228,12 @@ json_is 'hostile: bytes that are not UTF-8' '"bad ?  utf8"' '.tables.kernel_byte
 printf 'callgrind\tdecode\t0\t1\tbad \376\001 utf8\tDLmr\t1000000\n' >>r/counters.tsv
 is 'hostile: what looks the same is one kernel' 1 'ns-report r | grep -c "^| .bad "'
 
+# On a GPU a kernel is called by its name.
+sed 's/^callgrind/ncu/; s/bad[^	]*utf8/void ns::f<(int)3, g<1> >(T1 *, void (*)(int), unsigned long)/' r/counters.tsv >tmp && cp tmp r/named.tsv
+cp r/platform.kv kept; sed -i 's/^capture=.*/capture=ncu/; s/^kind=.*/kind=gpu/' r/platform.kv
+cp r/counters.tsv whole; mv r/named.tsv r/counters.tsv
+says 'a kernel without its parameters' '| `ns::f<(int)3, g<1> >` |'
+mv kept r/platform.kv; mv whole r/counters.tsv
 # A whole range is no kernel.
 edit counters.tsv 'NR == 1 { print $0, "grid"; next } { print $0, $1 ~ /^bad|^<script/ || $5 ~ /^bad/ ? "1x1x1" : "NA" }'
 is 'ranges are no kernels' 1 'ns-report r | grep -c "moved by"'

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "report.h"
+#include "signature.h"
 
 static const char *const phases[] = { "prefill", "decode" };
 #define N_PHASES (sizeof phases / sizeof *phases)
@@ -12,6 +13,17 @@ bool
 has_kernels(const struct doc *d)
 {
 	return d->run->n_kernel > 0;
+}
+
+/* Parameters tell people little; a function of a simulated run has its own name. */
+static const char *
+name_of(struct doc *d, const struct kernel *k)
+{
+	char *copy = xstrdup(k->name);
+	const char *name = say(d, CODE("%s"), d->run->simulated ? copy : signature_name(copy));
+
+	free(copy);
+	return name;
 }
 
 static void
@@ -40,7 +52,7 @@ kernel_rows(struct doc *d, const char *phase, double all)
 			continue;
 		if (shown < d->top_kernels &&
 		    k->bytes * 1e4 >= all) {
-			kernel_row(d, say(d, CODE("%s"), k->name), k, all);
+			kernel_row(d, name_of(d, k), k, all);
 			shown++;
 			continue;
 		}
@@ -71,9 +83,8 @@ kernels_of(struct doc *d, const char *phase)
 		}
 	if (first == NULL)
 		return;
-	para(d, PLAIN, say(d, "%s of the bytes of %s are moved by " CODE("%s") ".",
-	    percent(d, first->bytes / all), phase,
-	    first->name));
+	para(d, PLAIN, say(d, "%s of the bytes of %s are moved by %s.",
+	    percent(d, first->bytes / all), phase, name_of(d, first)));
 	table(d, say(d, "%s: %s by bytes of memory", capital(d, phase),
 	    r->simulated ? "functions" : "kernels"), r->simulated ?
 	    "Function|>Bytes|>Read|>Written|>Share|>Steps" :
