@@ -2,42 +2,14 @@
 # Tier 2 by itself: mk/tier2.mk on recorded captures of an H200, with tests/fake/ncu.
 . "${0%/*}/tap.sh"
 
-command -v xz >/dev/null || skip 'no xz here'
-h=$data/h200-kernels
-mkdir -p build bin recorded/ncu r && ln -s "$top/mk" mk && ln -s "$top/configs" configs && ln -s "$top/tools" tools
-for t in ns-choose ns-detail ncu2tsv ns-report ns-check yaml2kv; do ln -s "$build/$t" build; done
-ln -s "$top/tests/fake/ncu" bin
-PATH=$dir/bin:$PATH
-cp "$h/kernels-prefill.csv" recorded/ncu/kernel-full-prefill.csv
-cp "$h/kernels-decode.csv" recorded/ncu/kernel-full-decode.csv
-# The timeline, as if nsys2tsv had read it: its work is phased already.
-xz -dc "$h/phased.tsv.xz" >r/timeline.sqlite
-printf '#!/bin/sh\ncat r/timeline.sqlite\n' >build/nsys2tsv
-printf '#!/bin/sh\ncat\n' >build/ns-phases
-chmod +x build/nsys2tsv build/ns-phases
-echo 1 >worker.sum
+set -- ns-choose ns-detail ncu2tsv ns-report ns-check yaml2kv
+# shellcheck source=tests/alone.sh
+. "$top/tests/alone.sh"
 printf '%s\n' memory_read_bytes_per_s=4.31e12 >r/ceilings.kv
 
 cat >Makefile <<'X'
-include mk/common.mk
-include mk/record.mk
-R := r
-platform := gh100
 tiers := 2
-capturing := run
-profile_top_kernels := 20
-workload_generate_tokens := 16
-workload_prompt_tokens := 32
-watched_args := workload_prompt_tokens workload_generate_tokens
-worker_watched = build/ns-worker -g $(workload_generate_tokens)
-watched_sum := worker.sum
-watched_after :=
-chip_ncu := ncu
-stage = mk/stage.sh $1 $@.stage
-call_config :=
-config = build/configs/$1.kv
-counted := none
-all: more
+include alone.mk
 include mk/tier2.mk
 captures := $(tier2_captures)
 gives := $(tier2_gives) ceilings

@@ -2,43 +2,17 @@
 # Tier 3 by itself: mk/tier3.mk on recorded pages of an H200, with tests/fake/ncu.
 . "${0%/*}/tap.sh"
 
-command -v xz >/dev/null || skip 'no xz here'
-h=$data/h200-kernels
-mkdir -p build bin recorded/ncu r && ln -s "$top/mk" mk && ln -s "$top/configs" configs && ln -s "$top/tools" tools
-for t in ns-choose ns-detail ns-source ncu2tsv ns-report ns-check yaml2kv; do ln -s "$build/$t" build; done
-ln -s "$top/tests/fake/ncu" bin
-PATH=$dir/bin:$PATH
+set -- ns-choose ns-detail ns-source ncu2tsv ns-report ns-check yaml2kv
+# shellcheck source=tests/alone.sh
+. "$top/tests/alone.sh"
 for p in prefill decode; do
-	cp "$h/kernels-$p.csv" recorded/ncu/kernel-full-$p.csv
 	cp "$h/kernels-$p.csv" recorded/ncu/kernel-$p.csv
 	xz -dc "$data/h200-source/$p.csv.xz" >recorded/ncu/kernel-$p.source.csv
 done
-xz -dc "$h/phased.tsv.xz" >r/timeline.sqlite
-printf '#!/bin/sh\ncat r/timeline.sqlite\n' >build/nsys2tsv
-printf '#!/bin/sh\ncat\n' >build/ns-phases
-chmod +x build/nsys2tsv build/ns-phases
-echo 1 >worker.sum
 
 cat >Makefile <<'X'
-include mk/common.mk
-include mk/record.mk
-R := r
-platform := gh100
 tiers := 2 3
-capturing := run
-profile_top_kernels := 20
-workload_generate_tokens := 16
-workload_prompt_tokens := 32
-watched_args := workload_prompt_tokens workload_generate_tokens
-worker_watched = build/ns-worker -g $(workload_generate_tokens)
-watched_sum := worker.sum
-watched_after :=
-chip_ncu := ncu
-stage = mk/stage.sh $1 $@.stage
-call_config :=
-config = build/configs/$1.kv
-counted := none
-all: more
+include alone.mk
 include mk/tier2.mk mk/tier3.mk
 captures := $(tier2_captures) $(tier3_captures)
 gives := $(tier2_gives) $(tier3_gives)
