@@ -91,14 +91,17 @@ $R/sampled.kv: $R/samples.tsv $R/meta.kv build/ns-integrate $(call recall,$R/sam
 		$$3 in known { all = all s $$3; s = "," } END { print "sampled_metrics=" (s == "" ? "NA" : all) }' $$m -; } $(into)
 	$(call record,named)
 
-# The windows asked for, or those that were asked for last, or what is found.
-asked := $(strip $(if $(RANGES),-r $R/ranges.tsv --ranges '$(RANGES)') $(if $(LAST_GRAPHS),--last-graphs $(LAST_GRAPHS)) \
-	$(if $(WINDOW),--window $(WINDOW)))
-windows := $(or $(asked),$(strip $(file <$R/windows)))
-$R/phased.tsv: $R/work.tsv $R/ranges.tsv build/ns-phases $(if $(call same,$(windows),$(file <$R/windows)),,changed/windows)
-	try() { build/ns-phases "$$@" $< >$@.tmp 2>$R/phases.log && echo "$$*" >$R/windows; }; \
-	$(if $(filter-out whole,$(windows)),try $(windows) || { cat $R/phases.log >&2; exit 2; },\
-	try -r $R/ranges.tsv || try -r $R/ranges.tsv --ranges '^(prefill|decode)' || try --last-graphs 20 || \
-	{ cp $< $@.tmp && echo whole >$R/windows; })
+# The windows asked for, or those that were asked for last, or what is found.  They
+# are remembered a word a line, to be read and not run; which ranges, goes without saying.
+$(foreach n,RANGES LAST_GRAPHS WINDOW,$(if $(findstring ',$(value $n)),$(error $n has a quote in it: a regular expression can say . instead)))
+asked := $(if $(RANGES),--ranges '$(value RANGES)') $(if $(LAST_GRAPHS),--last-graphs '$(value LAST_GRAPHS)') \
+	$(if $(WINDOW),--window '$(value WINDOW)')
+remembered := $(strip $(file <$R/windows))
+$R/phased.tsv: $R/work.tsv $R/ranges.tsv build/ns-phases $(if $(strip $(asked)),$(if $(call same,$(subst ',,$(asked)),$(remembered)),,changed/windows))
+	try() { build/ns-phases $$([[ "$$*" == *--[lw]* ]] || echo "-r $R/ranges.tsv") "$$@" $< >$@.tmp 2>$R/phases.log && printf '%s\n' "$$@" >$R/windows; }; \
+	ask=($(asked)); $(if $(strip $(asked)),,$(if $(filter-out whole,$(remembered)),mapfile -t ask <$R/windows;)) \
+	if [ $${#ask[@]} -gt 0 ] && [ "$${ask[*]}" ]; then try "$${ask[@]}" || { cat $R/phases.log >&2; exit 2; }; \
+	else try || try --ranges '^(prefill|decode)' || try --last-graphs 20 || \
+	{ cp $< $@.tmp && echo whole >$R/windows; }; fi
 	[ ! -s $R/phases.log ] || cat $R/phases.log >&2
 	mv $@.tmp $@
