@@ -54,8 +54,11 @@ golden() {
 }
 
 # is NAME WANTED COMMAND: standard output, without its last newline, is WANTED.
+# Nothing wanted is not what a command in trouble (above 1) says.
 is() {
 	got=$(eval "$3" 2>err)
+	status=$?
+	[ -n "$2" ] || [ $status -le 1 ] || got="nothing, and status $status"
 	if [ "$got" = "$2" ]; then result 0 "$1"; else
 		printf 'wanted: %s\ngot:    %s\n' "$2" "$got" | sed 's/^/# /'
 		sed 's/^/# /' err
