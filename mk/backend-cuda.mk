@@ -16,9 +16,6 @@ TIER1    := $(if $(capturing)$(wildcard $R/phases.csv),range,$(if $(wildcard $R/
 GUARD    := build/ns-guard
 PLATFORM :=
 
-empty :=
-comma := ,
-list   = $(subst $(empty) ,$(comma),$(strip $1))
 there = $(if $(wildcard $R/$1),$2)
 tiers := $(or $(if $(capturing)$(filter-out file,$(origin TIERS)),,$(strip $(call there,timeline.sqlite,0) \
 	$(call there,launches.csv,1) $(call there,chosen.tsv,2) \
@@ -95,7 +92,7 @@ gives    := gate model baseline ceilings footprint $(tier0_gives) $(if $(call ti
 ifneq ($(capturing),)
 # Caches as the program left them, clocks as they are: what runs is what is counted.
 # ncu leaves its table, or why there is none, in $@.tmp; its status tells little.
-ncu = $(or $(filter-out NA,$(chip_ncu)),ncu) --target-processes all --clock-control none --cache-control none \
+ncu = $(ncu_program) --target-processes all --clock-control none --cache-control none \
 	--csv --page raw --print-units base --print-fp --log-file $@.tmp --nvtx $(patsubst %,--nvtx-include nsbench@%/,$1)
 or_why = || { build/ncu2tsv $@.tmp >/dev/null; exit 2; }
 whole_table = build/ncu2tsv --ranges $(call list,$1) --metrics $2 $@.tmp >/dev/null

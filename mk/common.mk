@@ -22,5 +22,10 @@ same = $(call same_,$(strip $1),$(strip $2))
 same_ = $(and $(findstring ^$1^,^$2^),$(findstring ^$2^,^$1^))
 changed/%: ;
 
+# A list of words with commas between them.
+empty :=
+comma := ,
+list   = $(subst $(empty) ,$(comma),$(strip $1))
+
 # Land standard output whole or not at all.
 into = >$@.tmp && mv $@.tmp $@

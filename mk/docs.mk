@@ -19,4 +19,4 @@ examples: all
 	for d in docs/examples/*/; do n=$$(basename $$d) r=build/examples/$$n; \
 		rm -rf $$r && mkdir -p build/examples && cp -R $$d/captures $$r && \
 		$(MAKE) -s -f mk/run.mk MODEL=$${n#*-} BACKEND=cuda R=$$r report >/dev/null && \
-		cp -R $$r/report.md $$r/report.html $$r/figures $$d || exit; done
+		cp -R $$r/report.md $$r/figures $$d || exit; done

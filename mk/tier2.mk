@@ -5,6 +5,7 @@
 # capture depends on), worker_watched (the command) and chip_ncu, as for tier0.mk, which
 # makes $R/timeline.sqlite.  After it: tier2_captures and tier2_gives.  tier2_guard runs
 # before a capture; watched_sum and watched_after may name other prerequisites.
+# ncu_program is for any tier that asks ncu.
 #
 #	NCU_SET=full	the sections of ncu that are recorded besides the registry's counters
 #
@@ -12,6 +13,7 @@
 # a launch finds them cold, and bytes of memory are at most too many.
 
 NCU_SET := full
+ncu_program    = $(or $(filter-out NA,$(value chip_ncu)),ncu)
 watched_sum   ?= build/ns-worker.sum
 watched_after ?= $(checkpoint_there) $R/gate.tsv
 
@@ -34,7 +36,7 @@ tier2_about := -m configs/platforms/$(platform)/metrics.tsv -d configs/platforms
 tier2_metrics := $(shell awk -F '\t' 'FNR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i; next } \
 	!("tier" in at && $$at["tier"] > 2) && $$at["metric"] !~ /^launch__|_cycle_pct$$/ && !seen[$$at["metric"]]++ \
 	{ printf "%s%s", n++ ? "," : "", $$at["metric"] }' configs/platforms/$(platform)/metrics.tsv configs/platforms/$(platform)/detail.tsv)
-tier2_ncu = $(or $(filter-out NA,$(value chip_ncu)),ncu) --target-processes all --clock-control none --cache-control all \
+tier2_ncu = $(ncu_program) --target-processes all --clock-control none --cache-control all \
 	--replay-mode kernel --graph-profiling node --csv --page raw --print-units base --print-fp --log-file $@.tmp \
 	--set $(tier2_set) --metrics $(tier2_metrics)
 

@@ -21,28 +21,26 @@ ifneq ($(tier3_csv),)
 ifneq ($(capturing),)
 $(if $(filter 2,$(tiers)),,$(error TIERS=$(tiers): tier 3 takes the kernels that tier 2 chooses: TIERS=0,2,3))
 tier3_sections := $(NCU_SECTIONS)
-tier3_comma := ,
 tier3_args := $(chosen_args) tier3_sections
-tier3_program = $(or $(filter-out NA,$(value chip_ncu)),ncu)
 tier3_report  = $R/source-$*.tmp.ncu-rep
-tier3_ncu = $(tier3_program) --target-processes all --clock-control none --cache-control all \
+tier3_ncu = $(ncu_program) --target-processes all --clock-control none --cache-control all \
 	--replay-mode kernel --graph-profiling node --import-source yes --log-file $@.tmp \
-	$(patsubst %,--section %,$(subst $(tier3_comma), ,$(tier3_sections))) -f -o $(tier3_report)
-tier3_import = $(tier3_program) --import $(tier3_report) --csv --print-kernel-base mangled
+	$(patsubst %,--section %,$(subst $(comma), ,$(tier3_sections))) -f -o $(tier3_report)
+tier3_import = $(ncu_program) --import $(tier3_report) --csv --print-kernel-base mangled
 
 # The log of a capture says why there is no report, as the table does in tier 2.
 $(foreach p,$(tier3_phases),$(eval $R/source-$p.csv: $(call recall,$R/source-$p.csv,$(tier3_args))))
 $(tier3_csv): $R/source-%.csv: $(watched_sum) | $R/chosen.tsv $(watched_after) build/ns-choose build/ncu2tsv build/ns-source
 	$(tier2_guard)
 	rm -f $@.tmp $(tier3_report)
-	build/ns-choose --ask -p $* $R/chosen.tsv >$@.ask
-	mapfile -d '' -t ask <$@.ask; $(call stage,source-$*) $(tier3_ncu) "$${ask[@]}" $(worker_watched) >/dev/null || \
+	build/ns-choose --ask -p $* $R/chosen.tsv >$@.ask.tmp
+	mapfile -d '' -t ask <$@.ask.tmp; $(call stage,source-$*) $(tier3_ncu) "$${ask[@]}" $(worker_watched) >/dev/null || \
 		{ build/ncu2tsv $@.tmp >/dev/null; exit 2; }
 	if [ ! -e $(tier3_report) ] || grep -q '^==ERROR==' $@.tmp; then build/ncu2tsv $@.tmp >/dev/null; exit 2; fi
 	$(tier3_import) --page raw --print-units base --print-fp >$@.tmp
 	$(tier3_import) --page source >>$@.tmp
 	build/ns-source -p $* --chosen $R/chosen.tsv $@.tmp >/dev/null
-	rm $@.ask
+	rm $@.ask.tmp
 	mv $(tier3_report) $R/source-$*.ncu-rep
 	mv $@.tmp $@
 	$(call record,$(tier3_args))
