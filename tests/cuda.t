@@ -66,7 +66,7 @@ ok  'its report elsewhere'           'mv $R/phases.csv kept && run report >out 2
 is  'of memory alone'                inside 'again run TIER1=inside-memory'
 ok  'asked so'                       'grep -q "^ns-worker.* --count dram__bytes_read.sum,dram__bytes_write.sum,[^ ]*gpu__time_duration.sum --counters" asked; s=$?; again run >/dev/null; [ $s -eq 0 ]'
 ok  'the last step, by its range'    'again run workload_generate_tokens=9 >/dev/null; grep -q "nvtx-include nsbench@prefill/ --nvtx-include nsbench@decode.8/ --replay" asked'
-ok  'report elsewhere'               'rm -rf runs && again run >/dev/null && rm -rf bin-gone && mv bin bin-gone && PATH=$build:/usr/bin:/bin run report >out 2>err; s=$?; mv bin-gone bin; [ $s -eq 0 ]'
+ok  'report elsewhere'               'rm -rf runs && again run >/dev/null && rm -rf bin-gone && mv bin bin-gone && run report >out 2>err; s=$?; mv bin-gone bin; [ $s -eq 0 ]'
 ok  'the plan and its passes'        'grep -q "^plan_n_passes=6" $R/manifest.kv && grep -q "^counters_n_passes=6" $R/manifest.kv'
 
 # All tiers: nsys runs the program three times.  top_kernels is what was recorded.
