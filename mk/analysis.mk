@@ -149,10 +149,16 @@ $R/manifest.kv: $(captures) $(if $(call gives_,counters),$R/counters.tsv) tools/
 	  for f in $(captures:%=%.args); do n=$${f##*/}; n=$${n%.args}; \
 		[ ! -e $$f ] || sed "s/^/$${n//[^a-z0-9]/_}_/" $$f; done; } $(into)
 
+# Without gnuplot, figures stay while they are true.
 drawn := $(figures:%=$R/figures/%.svg)
-$R/figures: ; mkdir -p $@
-$(drawn): $R/figures/%.svg: $R/checks.tsv $(tables) build/ns-plot | $R/figures
-	$(call quiet,PLOT,$@)build/ns-plot $* $R | gnuplot $(into)
+ifneq ($(shell command -v gnuplot),)
+draw = $(call quiet,PLOT,$@)mkdir -p $(@D) && build/ns-plot $* $R | gnuplot $(into)
+else
+drawn := $(wildcard $(drawn))
+draw = rm -rf $(@D)
+endif
+$(drawn): $R/figures/%.svg: $R/checks.tsv $(tables) build/ns-plot
+	$(draw)
 
 $R/report.md $R/report.html $R/report.json: $(tables) $(drawn) $(wildcard $(metrics)) \
 	$(addprefix $R/,checks.tsv stages.tsv manifest.kv) build/ns-report
@@ -168,7 +174,7 @@ $R/compact.json: $(tables) build/ns-report
 	$(call report,compact) $(into)
 
 # What a run can make again without capturing.
-analysed := $(sort $(filter-out $(captures),$(tables) $(drawn) $(addprefix $R/,checks.tsv stages.tsv manifest.kv \
+analysed := $(sort $(filter-out $(captures),$(tables) $R/figures $(addprefix $R/,checks.tsv stages.tsv manifest.kv \
 	gate.counters.tsv gate.hierarchy.tsv gate.terms.tsv counters.tsv counters.tsv.args launches.tsv sampled.tsv sampled.kv sampling.tsv phased.tsv windows \
 	work.tsv ranges.tsv api.tsv samples.tsv diagnostics.tsv meta.kv $(foreach s,$(value sets),$(addprefix sampled-$s.,tsv totals.tsv work.tsv ranges.tsv phased.tsv)) \
 	trace.json compact.json \

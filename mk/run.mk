@@ -31,6 +31,7 @@ TAG        :=
 CHECKPOINT :=
 
 R := runs/$(MODEL).$(WORKLOAD).$(BACKEND)$(TAG:%=.%)
+this_run := make -f mk/run.mk MODEL=$(MODEL) WORKLOAD=$(WORKLOAD) BACKEND=$(BACKEND)$(TAG:%= TAG=%)
 
 goals := $(or $(MAKECMDGOALS),run)
 capturing := $(filter run why,$(goals))
@@ -103,7 +104,7 @@ $R/model.kv $R/tensors.tsv: $R/%: build/ns-discover $(call recall,$R/model.kv,ch
 	$(call record,checkpoint_id)
 else
 $(captures):
-	$(error $@: not captured yet; 'make -f mk/run.mk MODEL=$(MODEL) WORKLOAD=$(WORKLOAD) BACKEND=$(BACKEND)$(TAG:%= TAG=%)' captures it)
+	$(error $@: not captured yet; '$(this_run)' captures it)
 endif
 
 # ---- analysis: one filter, one file
@@ -117,6 +118,7 @@ run: report
 report: $R/report.md $R/report.html $R/report.json
 	echo $R/report.md
 	echo $R/report.html
+	[ -e $R/figures ] || echo "no gnuplot here, so no figures: where there is one, '$(this_run) report' draws them" >&2
 
 compact: $R/compact.json
 trace: $R/trace.json

@@ -28,6 +28,7 @@ says 'synthetic weights' '**Synthetic weights (random, seed 7)**'
 says 'the model'         'LlamaForCausalLM of 2 layers, 427 k parameters in 853 kB of BF16; 32 prompt tokens, 16 generated, batch 1'
 says 'the verdict'       '**Trusted**: every check that could be made passed. Of 9 checks 7 passed, 0 failed, 0 warned, 2 could not be judged.'
 # (3564288 + 20480) / 4 and 3564288 / 4
+ok 'no figures'          'mkdir r/figures; ! has md "No figures"; s=$?; rmdir r/figures; [ $s -eq 0 ] && has md "> No figures: they take gnuplot. Where it is, \`make -f mk/run.mk\`, with"'
 says 'bytes of a token'  'A decode token moves **896 kB** between the last cache and memory, 891 kB of it read.'
 # 4 steps at 32..35 tokens of 1024 bytes: 134 kB of 3551232 are keys and values
 says 'the share of weights' 'By prediction 96.1 % of the reads are weights.'

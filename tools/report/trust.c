@@ -1,5 +1,6 @@
 /* trust.c: what was measured, whether to believe it, what is absent. */
 #include <math.h>
+#include <unistd.h>
 
 #include "report.h"
 
@@ -366,8 +367,18 @@ is_absent(const struct doc *d, const struct part *p, bool kv)
 	    !(d->run->simulated && strcmp(p->file, "timeline.tsv") == 0);
 }
 
-bool
-has_absent(const struct doc *d)
+static bool
+has_figures(const struct doc *d)
+{
+	char *path = xasprintf("%s/figures", d->run->dir);
+	bool there = access(path, F_OK) == 0;
+
+	free(path);
+	return there;
+}
+
+static bool
+has_absent_parts(const struct doc *d)
 {
 	for (const struct part *p = tables; p->file != NULL; p++)
 		if (is_absent(d, p, false))
@@ -376,6 +387,12 @@ has_absent(const struct doc *d)
 		if (is_absent(d, p, true))
 			return true;
 	return false;
+}
+
+bool
+has_absent(const struct doc *d)
+{
+	return has_absent_parts(d) || !has_figures(d);
 }
 
 static void
@@ -389,8 +406,8 @@ absent_rows(struct doc *d, const struct part *p, bool kv)
 		}
 }
 
-void
-write_absent(struct doc *d)
+static void
+absent_parts(struct doc *d)
 {
 	para(d, PLAIN, "This run holds only a part of what a full one measures. "
 	    "The sections that need the rest are left out; nothing here stands for "
@@ -399,6 +416,17 @@ write_absent(struct doc *d)
 	absent_rows(d, tables, false);
 	absent_rows(d, settings, true);
 	table_end(d);
+}
+
+void
+write_absent(struct doc *d)
+{
+	if (has_absent_parts(d))
+		absent_parts(d);
+	if (!has_figures(d))
+		para(d, NOTE, "No figures: they take gnuplot. Where it is, "
+		    CODE("make -f mk/run.mk") ", with this run's names and "
+		    CODE("report") ", draws them.");
 }
 
 /* ---- gate */
