@@ -140,8 +140,8 @@ $R/checks.tsv: $(tables) build/ns-check
 # Wall time of each stage, and the values that each capture was made with.
 $R/stages.tsv: $(captures)
 	{ printf 'stage\tdur_ns\n'; cat $(captures:%=%.stage) 2>/dev/null || true; } $(into)
-$R/manifest.kv: $(captures) $(if $(call gives_,counters),$R/counters.tsv) tools/lib/version.h
-	{ sed -n 's/^#define NS_VERSION "\(.*\)"/nsbench_version=\1/p' tools/lib/version.h; \
+$R/manifest.kv: $(captures) $(if $(call gives_,counters),$R/counters.tsv) build/ns-report
+	{ build/ns-report --version | sed 's/.* /nsbench_version=/'; \
 	  [ ! -e $R/model.kv ] || sed -n 's/^fingerprint=/model_fingerprint=/p' $R/model.kv; \
 	  [ ! -e $R/probe.kv ] || sed -n '/^[a-z0-9_]*_version=/{/=NA$$/!p}' $R/probe.kv; \
 	  [ ! -e $R/plan.tsv ] || awk 'NR > 1 && $$2 + $$3 > n { n = $$2 + $$3 } END { print "plan_n_passes=" n - 1 }' $R/plan.tsv; \

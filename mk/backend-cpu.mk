@@ -29,8 +29,11 @@ valgrind := $(firstword $(shell command -v valgrind) valgrind)
 callgrind = env -i LC_ALL=C OMP_NUM_THREADS=1 $(valgrind) --tool=callgrind --log-file=$@.log \
 	--cache-sim=yes --simulate-wb=yes --instr-atstart=no --combine-dumps=yes \
 	--I1=$(platform_i1) --D1=$(platform_d1) --LL=$(platform_ll) --callgrind-out-file=$@.tmp
+valgrind_there = command -v $(valgrind) >/dev/null || \
+	{ echo "valgrind is missing: BACKEND=cpu counts with it (Debian, Ubuntu: apt install valgrind)" >&2; exit 2; }
 
 $R/gate.callgrind: build/ns-calib.sum $(call recall,$R/gate.callgrind,$(cache_args)) | $R/model.kv
+	$(valgrind_there)
 	rm -f $@.tmp
 	$(call stage,gate) $(callgrind) build/ns-calib gate --last-level-bytes $(platform_last_level_bytes) >$R/gate.expected.tsv.tmp
 	mv $R/gate.expected.tsv.tmp $R/gate.expected.tsv
@@ -39,6 +42,7 @@ $R/gate.callgrind: build/ns-calib.sum $(call recall,$R/gate.callgrind,$(cache_ar
 
 $R/worker.callgrind: build/ns-worker.sum $(call recall,$R/worker.callgrind,$(counted_args)) \
 		| $(checkpoint_there) $R/gate.tsv
+	$(valgrind_there)
 	rm -f $@.tmp
 	$(call stage,counters) $(callgrind) $(worker) -g $(counted_steps) -w 0 -r 1 \
 		--profile >/dev/null

@@ -81,7 +81,7 @@ why_none() {
 	elif grep -qi 'none of the installed gpus' "$dir/log"; then
 		die 'nsys cannot sample this GPU: nsys profile --gpu-metrics-devices=help'
 	elif [ -e "$dir/x.qdstrm" ]; then
-		die 'nsys recorded, but could not import what it recorded: it needs libdw.so.1 (apt install libdw1, or ./setup/install.sh)'
+		die 'nsys recorded, but could not import what it recorded: it needs libdw.so.1 (apt install libdw1)'
 	elif [ "$1" -ne 0 ]; then
 		die "nsys, or what it watched, ended with status $1"
 	else
