@@ -8,6 +8,7 @@
 #	make docs		the pages that are made from configs/; make plans: passes
 #	make examples		the reports under docs/examples/, of their captures
 #	make install		into DESTDIR PREFIX
+#	make kit		one file for machines with nothing but the driver and its profilers
 #	make -f mk/run.mk MODEL=tiny	the main job: from checkpoint to report
 
 include mk/common.mk
@@ -46,11 +47,16 @@ tools := \
 .PHONY: all
 all: $(tools:%=build/%)
 
+ifeq ($(wildcard build/kit.kv),)
 include mk/build.mk
+include mk/kit.mk
 include mk/check.mk
 include mk/bench.mk
 include mk/docs.mk
 include mk/fuzz.mk
+else
+include mk/unpacked.mk
+endif
 
 .PHONY: help
 help:

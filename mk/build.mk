@@ -10,7 +10,8 @@ CPPFLAGS := -D_GNU_SOURCE -Itools/lib
 CFLAGS   := -std=gnu11 $(OPTIMIZE) -g0 -fopenmp -ffp-contract=off \
 	-ffile-prefix-map=$(CURDIR)=. $(WARNINGS) $(WERROR)
 LDFLAGS  :=
-LDLIBS   := -Wl,--as-needed -lyaml -ljansson -lcsv -lsqlite3 -lopenblas -ldl -lm
+libraries := -lyaml -ljansson -lcsv -lsqlite3
+LDLIBS   := -Wl,--as-needed $(libraries) -lopenblas -ldl -lm
 PREFIX   := /usr/local
 DESTDIR  :=
 
@@ -27,11 +28,13 @@ nvcompile = $(NVCC) -objtemp -Itools/lib $(NVCCFLAGS) -Xcompiler -fno-exceptions
 	-gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 cuda_libs := $(firstword $(wildcard $(cuda_home)/lib64/libcudart_static.a \
 	$(cuda_home)/lib/libcudart_static.a) -lcudart_static) -lrt -lpthread
+cuda_archs := $(CUDA_ARCHS)
 cuda_archive := build/libcuda.a
 cuda := $(patsubst tools/%,build/%.o,$(wildcard tools/cuda/*.c tools/cuda/*.cu))
 else
 nvcompile :=
 cuda_libs :=
+cuda_archs :=
 cuda_archive :=
 cuda :=
 endif
@@ -45,12 +48,14 @@ lib := $(patsubst tools/%.c,build/%.o,$(wildcard tools/lib/*.c))
 topic = $(patsubst %2tsv,%,$(1:ns-%=%))
 parts = $(patsubst tools/%.c,build/%.o,$(wildcard tools/$(call topic,$1)/*.c))
 
+# $(call link,FOLDER,TOOL,LIBRARIES)
 define link
-build/$1: build/$1.o $(call parts,$1) $(if $(filter $1,$(cuda_tools)),$(cuda_archive)) build/libns.a
-	$$(call quiet,LINK,$$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $$@ $$^ $(if $(filter $1,$(cuda_tools)),$(cuda_libs)) $(LDLIBS)
+$1/$2: build/$2.o $(call parts,$2) $(if $(filter $2,$(cuda_tools)),$(cuda_archive)) build/libns.a
+	@mkdir -p $$(@D)
+	$$(call quiet,LINK,$$@)$(CC) $(CFLAGS) $(LDFLAGS) -o $$@ $$^ $(if $(filter $2,$(cuda_tools)),$(cuda_libs)) $3
 endef
 cuda_tools := ns-calib ns-worker
-$(foreach t,$(tools),$(eval $(call link,$t)))
+$(foreach t,$(tools),$(eval $(call link,build,$t,$(LDLIBS))))
 
 # Objects of tools/cuda keep their suffix in their names: rows.cu.o, load.c.o.
 build/libcuda.a: $(cuda)
@@ -93,11 +98,6 @@ build/deps:
 	@for h in $(headers); do echo "#include <$$h>" | $(compile) -E - >/dev/null 2>&1 \
 		|| { echo "$$h is missing: run ./setup/install.sh" >&2; exit 2; }; done
 	@touch $@
-
-# A program's fingerprint: newer only when its bytes are others.  The + runs
-# it under make -n too, so that a dry run tells the truth.
-build/%.sum: build/%
-	+@sha256sum <$< | cmp -s - $@ || sha256sum <$< >$@
 
 -include $(wildcard build/*.d build/*/*.d)
 

@@ -26,7 +26,7 @@ WORKLOAD   := default
 PROFILE    := default
 # What is there to measure; elsewhere, what was measured.
 BACKEND    := $(or $(if $(or $(value TIMELINE),$(value COUNTERS),$(value BASELINE)),adopted),\
-	$(if $(and $(NVCC),$(wildcard /dev/nvidia0 /dev/nvidiactl)),cuda),cpu)
+	$(if $(and $(cuda_archs),$(wildcard /dev/nvidia0 /dev/nvidiactl)),cuda),cpu)
 TAG        :=
 CHECKPOINT :=
 
