@@ -30,16 +30,22 @@ is 'ns-rollup reads it' 'decode 4,prefill 2000' "printf 'quantity\trung\tdirecti
     ns-rollup -m m got.tsv | awk -F '\t' '\$3 == \"memory\" { print \$1, \$4 }' | sort | paste -sd ,"
 is 'one metric, one pass' '1 passes' "count '' a__bytes.sum"
 is 'no decode steps: one range' 'prefill 0 a__bytes.sum 1000 byte,prefill 0 profiler__replayer_passes 1 pass' "count '' a__bytes.sum 0 >out; rows"
+is 'a wavefront is a bare count' NA "count '' a__wavefronts.sum >out; sed -n 2p got.tsv | cut -f 8"
 is 'no number is NA, and why' 'NA nan,2000 NA' "count nan a__bytes.sum,b >out; sed -n 2,3p got.tsv | cut -f 7,9 | tr '\t' ' ' | paste -sd ,"
 
 # What can go wrong, and what then is to be done.
 rm -f got.tsv
-exits 2 'not permitted'      "count privileges $five"   'INSUFFICIENT_PRIVILEGES (35): this user may not read counters: setup/allow-counters.sh'
+exits 2 'not permitted'      "count privileges $five"   "the device's counters: libcupti 42 says INSUFFICIENT_PRIVILEGES (35): this user may not read counters: setup/allow-counters.sh"
+exits 2 'not permitted, at last' "count start $five"    'starting a pass: libcupti 42 says INSUFFICIENT_PRIVILEGES (35): this user may not'
 exits 2 'another profiler'   "count busy $five"         'HARDWARE_BUSY (26): another profiler holds the counters'
-exits 2 'who knows'          "count unknown $five"      'taking the counters: UNKNOWN (999): is another profiler running'
-exits 2 'no driver'          "count driver $five"       'starting libcupti: UNKNOWN (999)'
+exits 2 'who knows'          "count unknown $five"      'taking the counters: libcupti 42 says UNKNOWN (999): is another profiler running'
+exits 2 'no driver'          "count driver $five"       'starting libcupti: libcupti 42 says UNKNOWN (999)'
+exits 2 'half a libcupti'    "count nvperf $five"       'NOT_INITIALIZED (15): libnvperf_host.so was not found'
+exits 2 'no memory'          "count memory $five"       'memory for the counters: libcupti 42 says OUT_OF_MEMORY (8): no memory is left for the counters'
+exits 2 'blocks of another version' "count parameter $five" 'INVALID_PARAMETER (1): this libcupti takes other parameters: CUDA 12.6 update 2 to 13.5'
 exits 2 'a virtual GPU'      "count virtual $five"      'this device does not count: it is a virtual GPU'
 exits 2 'a chip too new'     "count chip $five"         'libcupti 42 cannot plan for chip FAKE'
+exits 2 'patched code'       "count '' a,smsp__sass_b.sum" "'smsp__sass_b.sum' is counted by patched code, not by the device: leave it to ncu"
 exits 2 'no such metric'     "count '' a,no_such.sum,b" "chip FAKE has no metric 'no_such.sum'"
 exits 2 'not together'       "count apart a,b"          'does not count these 2 metrics in one run'
 exits 2 'a range dropped'    "count dropped $five"      '1 ranges were dropped'

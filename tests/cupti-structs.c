@@ -1,8 +1,11 @@
 /*
  * tools/lib/cupti.h and tools/cuda/ranges.h against NVIDIA's headers, one of
- * which wants a file named string in the include path to be read as C.
+ * which wants a file named string in the include path to be read as C.  Blocks
+ * have been added to since CUDA 13.0: ours are as they were, with room for the rest.
  */
+#include <stdbool.h>
 #include <stdio.h>
+#include <cupti_version.h>
 #include <cupti_profiler_host.h>
 #include <cupti_target.h>
 #include <cupti_range_profiler.h>
@@ -13,7 +16,10 @@
 	_Static_assert(offsetof(struct ours, field) == offsetof(theirs, its) && \
 	    sizeof ((struct ours *)0)->field == sizeof ((theirs *)0)->its, #ours "." #field)
 #define ALL(ours, last, theirs) \
-	_Static_assert(BLOCK_SIZE(struct ours, last) == theirs##_STRUCT_SIZE, #ours)
+	_Static_assert(BLOCK_SIZE(struct ours, last) == theirs##_STRUCT_SIZE || \
+	    (CUPTI_API_VERSION > 130001 && \
+	    BLOCK_SIZE(struct ours, last) < theirs##_STRUCT_SIZE && \
+	    theirs##_STRUCT_SIZE <= sizeof(struct ours)), #ours)
 
 SAME(host_init, profiler, CUpti_Profiler_Host_Initialize_Params, profilerType);
 SAME(host_init, chip, CUpti_Profiler_Host_Initialize_Params, pChipName);
@@ -135,12 +141,24 @@ _Static_assert((int)API_RANGES == (int)CUPTI_PROFILER_RANGE_PROFILING, "api");
 _Static_assert((int)SUPPORT_UNSUPPORTED == (int)CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED &&
     (int)SUPPORT_DISABLED == (int)CUPTI_PROFILER_CONFIGURATION_DISABLED &&
     (int)SUPPORT_FULL == (int)CUPTI_PROFILER_CONFIGURATION_SUPPORTED, "support");
-_Static_assert((int)CUPTI_BUSY == (int)CUPTI_ERROR_HARDWARE_BUSY &&
-    (int)CUPTI_NOT_PERMITTED == (int)CUPTI_ERROR_INSUFFICIENT_PRIVILEGES &&
-    (int)CUPTI_OLD_API == (int)CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED &&
-    (int)CUPTI_SUBSCRIBED == (int)CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED &&
-    (int)CUPTI_NOT_PERMITTED_VIRTUAL == (int)CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES &&
-    (int)CUPTI_UNKNOWN == (int)CUPTI_ERROR_UNKNOWN, "results");
+#define RESULT(ours, theirs) \
+	_Static_assert((int)CUPTI_##ours == (int)CUPTI_ERROR_##theirs, #ours)
+RESULT(PARAMETER, INVALID_PARAMETER);
+RESULT(MEMORY, OUT_OF_MEMORY);
+RESULT(NOT_STARTED, NOT_INITIALIZED);
+RESULT(BUSY, HARDWARE_BUSY);
+RESULT(NOT_PERMITTED, INSUFFICIENT_PRIVILEGES);
+RESULT(OLD_API, OLD_PROFILER_API_INITIALIZED);
+RESULT(SUBSCRIBED, MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+RESULT(NOT_PERMITTED_VIRTUAL, VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES);
+RESULT(CONFIDENTIAL, CONFIDENTIAL_COMPUTING_NOT_SUPPORTED);
+RESULT(MINING, CMP_DEVICE_NOT_SUPPORTED);
+#if CUPTI_API_VERSION > 24		/* of CUDA 12.6 */
+RESULT(MIG, MIG_DEVICE_NOT_SUPPORTED);
+RESULT(SLI, SLI_DEVICE_NOT_SUPPORTED);
+RESULT(WSL, WSL_DEVICE_NOT_SUPPORTED);
+#endif
+RESULT(UNKNOWN, UNKNOWN);
 
 int
 main(void)

@@ -13,7 +13,11 @@ cat >fake.c <<'END'
 #include "cupti.h"
 static size_t need;
 static const char *const chips[] = { "ONE", "TWO" };
+#ifdef MUTE
+int cuptiGetVersion(uint32_t *v) { (void)v; return 999; }
+#else
 int cuptiGetVersion(uint32_t *v) { *v = 42; return 0; }
+#endif
 int cuptiProfilerHostGetSupportedChips(struct host_chips *p)
 { p->n = 2; p->name = chips; return p->size != 32; }
 int cuptiProfilerHostInitialize(struct host_init *p)
@@ -42,6 +46,7 @@ int cuptiProfilerHostGetNumOfPasses(struct host_passes *p)
 { p->n = need; return p->size != 40 || p->image[15] != 1; }
 END
 ${CC:-cc} -shared -fPIC -I"$top/tools/lib" -o fake.so fake.c 2>cc.log || skip 'no C compiler here'
+${CC:-cc} -shared -fPIC -DMUTE -I"$top/tools/lib" -o mute.so fake.c
 reg() { { echo 'quantity rung metric tier role set'; cat; } | table m; }
 # shellcheck disable=SC2120 # in strings
 fake() { ns-plan -m m --chip ONE --cupti ./fake.so "$@"; }
@@ -118,6 +123,7 @@ fake >p
 none='ns-plan -m m --chip ONE --cupti ./none.so'
 is 'recorded: the same'     '' "$none --recorded p | diff p -"
 is 'recorded: less, and passes close up' '1/1 m:a, 2/2 f:bb' "grep -v r:a m >m2; $none -m m2 --recorded p | rows"
+is 'recorded: by what does not answer' '' 'ns-plan -m m --chip ONE --cupti ./mute.so --recorded p | diff p -'
 ok 'recorded: one pass'     "$none --memory --one-pass --recorded p"
 exits 1 'recorded: more'    "$none --one-pass --recorded p" 'the 3 metrics take 3 passes as recorded'
 exits 2 'recorded: a metric without' "grep -v r:a p | $none --recorded -" 'stdin: no r:a for chip ONE: make it again where libcupti is'
@@ -126,7 +132,7 @@ exits 2 'recorded: twice'   "{ cat p; tail -1 p; } | $none --recorded -"  "metri
 exits 2 'recorded: order'   "{ head -1 p; sed 1d p | sort -r; } | $none --recorded -" 'passes are not in order'
 exits 2 'recorded: no passes' "sed 's/	1	1	/	1	0	/' p | $none --recorded -" 'not a count of passes'
 exits 2 'recorded: a word'  "sed 's/	1	1	/	x	1	/' p | $none --recorded -" "pass: not a count: 'x'"
-exits 2 'neither'           "$none"                  './none.so: not a libcupti with a host interface: install CUPTI'
+exits 2 'neither'           "$none"                  './none.so: not a libcupti whose host interface answers: install CUPTI'
 exits 2 'recorded: not for sampling' "$none --sampling --recorded p" 'install CUPTI'
 
 # Bad input.

@@ -138,6 +138,7 @@ exits 2 'counting without a table' 'worker llama --count a'             'one wit
 exits 2 'a table without metrics' 'worker llama --counters t'           'one without the other'
 exits 2 'counting on a CPU' 'ns-worker -m llama --count a --counters t' 'backend cpu has no counters: take --device cuda'
 exits 2 'counting so often' 'worker llama --count a --counters t'       'leave --repeats out'
+exits 2 'counting a first repeat' 'ns-worker -m llama -w 0 --count a --counters t' 'what a first repeat loads would be counted'
 exits 2 'counting twice'    'ns-worker -m llama --count a,a --counters t' "'a' stands twice"
 exits 2 'no such device'    'worker llama -d tpu'                    "no backend 'tpu'"
 exits 2 'no prompt'         'worker llama -p 0'                      '--prompt-tokens: at least 1'

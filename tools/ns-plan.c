@@ -187,10 +187,11 @@ plan_by_record(const struct wanted *w, const struct choice *c)
 	unsigned n;
 
 	if (c->recorded == NULL || c->sampling)
-		errx(NS_TROUBLE, "%s%s: install CUPTI (it comes with CUDA 13, "
-		    "needs no GPU)%s", c->cupti != NULL ? c->cupti :
+		errx(NS_TROUBLE, "%s%s: install CUPTI (of CUDA 12.6 to 13.2: needs no "
+		    "GPU; later ones need its driver)%s", c->cupti != NULL ? c->cupti :
 		    "libcupti.so", c->cupti != NULL ?
-		    ": not a libcupti with a host interface" : " was not found",
+		    ": not a libcupti whose host interface answers" :
+		    " was not found, or does not answer",
 		    c->sampling ? "" : ", or give a plan: --recorded plan.tsv");
 	n = recorded_print(c->recorded, w, c->chip);
 	if (!c->one_pass || n == 1)

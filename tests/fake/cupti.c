@@ -3,7 +3,8 @@
  * metrics a pass, in the order in which they were asked for; metric k has k + 1
  * times what was done within a range in the pass that counts it.  It ends the
  * program at a call out of order or with other arguments than it must have, and
- * fails in the way that FAKE_CUPTI names.  -DOLD: without a range profiler.
+ * fails in the way that FAKE_CUPTI names.  -DOLD: without a range profiler.  As
+ * those of CUDA 13.1 to 13.5 it clears what they have added behind a block's end.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -57,6 +58,10 @@ last_first(size_t range)
 
 #define MUST(holds) must(holds, __func__, #holds)
 #define SIZE(type, last) MUST(p->size == BLOCK_SIZE(struct type, last) && p->priv == NULL)
+#define GROWN(bytes) do { \
+	_Static_assert(sizeof *p >= (bytes), "room"); \
+	memset((uint8_t *)p + p->size, 0, (bytes) - p->size); \
+} while (0)
 
 /* What a test does in place of a GPU. */
 void
@@ -86,7 +91,8 @@ int
 cuptiGetResultString(int result, const char **s)
 {
 	*s = result == 35 ? "INSUFFICIENT_PRIVILEGES" : result == 26 ? "HARDWARE_BUSY" :
-	    result == 999 ? "UNKNOWN" : NULL;
+	    result == 999 ? "UNKNOWN" : result == 15 ? "NOT_INITIALIZED" :
+	    result == 8 ? "OUT_OF_MEMORY" : result == 1 ? "INVALID_PARAMETER" : NULL;
 	return *s == NULL;
 }
 
@@ -104,6 +110,7 @@ int
 cuptiProfilerHostInitialize(struct host_init *p)
 {
 	SIZE(host_init, host);
+	GROWN(56);
 	MUST(p->profiler == RANGE_PROFILER && p->availability != NULL &&
 	    p->availability[0] == 7);
 	if (fault("chip"))
@@ -167,11 +174,13 @@ int
 cuptiProfilerHostGetMetricProperties(struct host_metric *p)
 {
 	SIZE(host_metric, type);
+	GROWN(64);
 	MUST(p->host == &f.host);
 	p->unit = strstr(p->name, "bytes") != NULL ? "byte" :
 	    strstr(p->name, "duration") != NULL ? "nanosecond" :
 	    strstr(p->name, "sectors") != NULL ? "l2_sector" :
 	    strstr(p->name, "ops") != NULL ? "math_op" :
+	    strstr(p->name, "wavefronts") != NULL ? "l1tex_wavefront" :
 	    strstr(p->name, "inst") != NULL ? "instruction" : "";
 	return 0;
 }
@@ -198,7 +207,7 @@ cuptiProfilerInitialize(struct profiler_start *p)
 {
 	SIZE(profiler_start, priv);
 	f.state = STARTED;
-	return fault("driver") ? 999 : 0;
+	return fault("driver") ? 999 : fault("nvperf") ? 15 : 0;
 }
 
 int
@@ -213,6 +222,7 @@ int
 cuptiProfilerDeviceSupported(struct device_support *p)
 {
 	SIZE(device_support, api);
+	GROWN(56);
 	MUST(f.state == STARTED && p->api == API_RANGES && p->device == 0);
 	p->all = p->vgpu = fault("virtual") ? SUPPORT_UNSUPPORTED : SUPPORT_FULL;
 	p->architecture = p->sli = p->confidential = p->mining = p->wsl = SUPPORT_FULL;
@@ -232,7 +242,10 @@ int
 cuptiProfilerGetCounterAvailability(struct device_counters *p)
 {
 	SIZE(device_counters, image);
+	GROWN(41);
 	MUST(f.state == STARTED && p->context != NULL);
+	if (fault("privileges"))
+		return 35;
 	if (p->image == NULL)
 		p->bytes = 8;
 	else {
@@ -246,9 +259,10 @@ int
 cuptiRangeProfilerEnable(struct ranges_enable *p)
 {
 	SIZE(ranges_enable, profiler);
+	GROWN(36);
 	MUST(f.state == STARTED && p->context != NULL);
-	if (fault("privileges") || fault("busy") || fault("unknown"))
-		return fault("busy") ? 26 : fault("unknown") ? 999 : 35;
+	if (fault("busy") || fault("unknown"))
+		return fault("busy") ? 26 : 999;
 	p->profiler = &f.profiler;
 	f.state = ENABLED;
 	return 0;
@@ -271,6 +285,8 @@ cuptiRangeProfilerCounterDataImageInitialize(struct ranges_data *p)
 {
 	SIZE(ranges_data, data);
 	MUST(f.state == SIZED && p->profiler == &f.profiler && p->bytes == 32);
+	if (fault("memory") || fault("parameter"))
+		return fault("memory") ? 8 : 1;
 	f.data = p->data;
 	f.state = CLEARED;
 	return 0;
@@ -294,6 +310,8 @@ cuptiRangeProfilerStart(struct ranges_call *p)
 {
 	SIZE(ranges_call, profiler);
 	MUST(f.state == READY && p->profiler == &f.profiler);
+	if (fault("start"))
+		return 35;
 	f.n_ranges = 0;
 	f.state = IN_PASS;
 	return 0;

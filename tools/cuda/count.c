@@ -77,12 +77,12 @@ find_calls(struct count *c)
 
 	if (!cupti_open(&c->cupti, NULL))
 		errx(NS_TROUBLE, "--count: no libcupti.so with a host interface was "
-		    "found: install CUPTI of CUDA 13 (cuda-cupti), or put its folder "
-		    "in LD_LIBRARY_PATH");
+		    "found: install CUPTI of CUDA 12.6 or later (cuda-cupti), or put its "
+		    "folder in LD_LIBRARY_PATH");
 	absent = library_find(c->cupti.library, all, sizeof all / sizeof *all);
 	if (absent != NULL)
 		errx(NS_TROUBLE, "--count: libcupti %u has no %s: install CUPTI of "
-		    "CUDA 13", cupti_version(&c->cupti), absent);
+		    "CUDA 12.6 update 2 or later", cupti_version(&c->cupti), absent);
 }
 
 static const char *
@@ -98,6 +98,21 @@ remedy(int result)
 	case CUPTI_SUBSCRIBED:
 		return "another profiler holds the counters: end it (ns-probe names "
 		    "those that run)";
+	case CUPTI_NOT_STARTED:
+		return "libnvperf_host.so was not found: it lies beside libcupti.so; put "
+		    "their folder in LD_LIBRARY_PATH";
+	case CUPTI_MEMORY:
+		return "no memory is left for the counters: count fewer, or take a "
+		    "smaller model";
+	case CUPTI_CONFIDENTIAL:
+	case CUPTI_MINING:
+	case CUPTI_MIG:
+	case CUPTI_SLI:
+	case CUPTI_WSL:
+		return "this device does not count in that state";
+	case CUPTI_PARAMETER:
+		return "this libcupti takes other parameters: CUDA 12.6 update 2 to 13.5 "
+		    "are known to take these";
 	default:
 		return "is another profiler running (ns-probe names them), or this "
 		    "libcupti older than the driver?";
@@ -112,9 +127,9 @@ check(const struct count *c, int result, const char *what)
 	if (result == 0)
 		return;
 	if (c->call.word(result, &word) != 0 || word == NULL)
-		word = "an error that libcupti has no word for";
-	errx(NS_TROUBLE, "--count: %s: %s (%d): %s", what, word, result,
-	    remedy(result));
+		word = "an error that it has no word for";
+	errx(NS_TROUBLE, "--count: %s: libcupti %u says %s (%d): %s", what,
+	    cupti_version(&c->cupti), word, result, remedy(result));
 }
 
 /* Where support is unknown or switched off, the profiler itself says more. */
@@ -132,7 +147,8 @@ check_support(const struct count *c)
 	    s.vgpu == SUPPORT_UNSUPPORTED ? "it is a virtual GPU" :
 	    s.confidential == SUPPORT_UNSUPPORTED ? "confidential computing is on" :
 	    s.wsl == SUPPORT_UNSUPPORTED ? "it runs under WSL" :
-	    s.sli == SUPPORT_UNSUPPORTED ? "SLI is on" : "libcupti does not say why");
+	    s.sli == SUPPORT_UNSUPPORTED ? "SLI is on" :
+	    s.mining == SUPPORT_UNSUPPORTED ? "it is a mining card" : "libcupti does not say why");
 }
 
 static void
@@ -165,6 +181,16 @@ configure(struct count *c)
 	    "run, though each alone: ask for fewer", c->cupti.chip, c->n_metrics);
 }
 
+/* Code is patched when it is loaded: whether in a graph too nobody has tried. */
+static void
+refuse_patched(const char **metric, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strstr(metric[i], "__sass_") != NULL)
+			errx(NS_TROUBLE, "--count: '%s' is counted by patched code, not by "
+			    "the device: leave it to ncu", metric[i]);
+}
+
 struct count *
 count_open(const char **metric, size_t n, size_t n_ranges,
     const struct count_device *device)
@@ -177,6 +203,7 @@ count_open(const char **metric, size_t n, size_t n_ranges,
 	c->n_metrics = n;
 	c->n_ranges = n_ranges;
 	c->range = xalloc(n_ranges, sizeof *c->range);
+	refuse_patched(metric, n);
 	find_calls(c);
 	check(c, c->call.start(&start), "starting libcupti");
 	check_support(c);
@@ -286,12 +313,13 @@ count_range(struct count *c, const char *name)
 		check(c, c->call.pop(&pop), "closing a range");
 }
 
-/* As ncu calls it: an l2_sector is a sector, and an operation a bare count. */
+/* As ncu calls it: an l2_sector is a sector, operations and wavefronts bare counts. */
 static const char *
 unit_of(const struct count *c, const char *metric)
 {
 	static const char *const units[][2] = { { "nanosecond", "ns" },
-	    { "instruction", "inst" }, { "percent", "%" }, { "op", NULL } };
+	    { "instruction", "inst" }, { "percent", "%" }, { "op", NULL },
+	    { "wavefront", NULL } };
 	struct host_metric m = { BLOCK(host_metric, type), .host = c->config.host,
 	    .name = metric };
 	const char *word;

@@ -1,6 +1,7 @@
 /*
  * ranges.h: the parameter blocks of CUPTI's range profiler, device and host, as
- * far as they are used; tests/cupti-structs.c holds them against NVIDIA's.
+ * far as they are used; tests/cupti-structs.c holds them against NVIDIA's.  Sizes
+ * and room are those of lib/cupti.h.
  */
 #ifndef RANGES_H
 #define RANGES_H
@@ -8,8 +9,10 @@
 #include "cupti.h"
 
 /* The few of CUptiResult that have a remedy of their own. */
-enum { CUPTI_BUSY = 26, CUPTI_NOT_PERMITTED = 35, CUPTI_OLD_API = 36,
-	CUPTI_SUBSCRIBED = 39, CUPTI_NOT_PERMITTED_VIRTUAL = 40, CUPTI_UNKNOWN = 999 };
+enum { CUPTI_PARAMETER = 1, CUPTI_MEMORY = 8, CUPTI_NOT_STARTED = 15, CUPTI_BUSY = 26,
+	CUPTI_NOT_PERMITTED = 35, CUPTI_OLD_API = 36, CUPTI_SUBSCRIBED = 39,
+	CUPTI_NOT_PERMITTED_VIRTUAL = 40, CUPTI_CONFIDENTIAL = 41, CUPTI_MINING = 42,
+	CUPTI_MIG = 43, CUPTI_SLI = 44, CUPTI_WSL = 45, CUPTI_UNKNOWN = 999 };
 enum { SUPPORT_UNSUPPORTED = 1, SUPPORT_DISABLED = 2, SUPPORT_FULL = 3 };
 enum { API_RANGES = 0 };
 enum { RANGES_BY_USER = 2, REPLAY_BY_USER = 3 };
@@ -24,6 +27,7 @@ struct device_support {
 	int	 device;
 	int	 all, architecture, sli, vgpu, confidential, mining, wsl;	/* out */
 	int	 api;
+	int	 room;			/* CUDA 13.1 */
 };
 struct device_chip {
 	size_t	 size;
@@ -36,11 +40,13 @@ struct device_counters {
 	void	*priv, *context;
 	size_t	 bytes;			/* out without an image */
 	uint8_t	*image;
+	uint8_t	 room;			/* CUDA 13.1 */
 };
 struct ranges_enable {
 	size_t	 size;
 	void	*priv, *context;
 	void	*profiler;		/* out */
+	int	 room;			/* CUDA 13.4 */
 };
 struct ranges_call {			/* start, pop, disable */
 	size_t	 size;
@@ -119,6 +125,7 @@ struct host_metric {
 	const char *name;
 	const char *about, *hardware, *unit;	/* out */
 	int	 type;
+	int	 room;			/* CUDA 13.1 */
 };
 
 #endif

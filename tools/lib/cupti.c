@@ -26,7 +26,8 @@ cupti_open(struct cupti *c, const char *path)
 	c->library = path != NULL ? dlopen(path, RTLD_NOW) :
 	    library_cupti("cuptiProfilerHostInitialize");
 	return c->library != NULL &&
-	    library_find(c->library, all, sizeof all / sizeof *all) == NULL;
+	    library_find(c->library, all, sizeof all / sizeof *all) == NULL &&
+	    cupti_version(c) != 0;
 }		/* it stays: libcupti does not like to be unloaded */
 
 unsigned
@@ -66,10 +67,12 @@ cupti_configure(struct cupti_config *k, const struct cupti *c, const char **name
 	    .size = BLOCK_SIZE(struct host_init, host) };
 	struct host_add add = { .size = BLOCK_SIZE(struct host_add, n),
 	    .name = name, .n = n };
+	const int result = c->init(&init);
 
-	if (c->init(&init) != 0)
-		errx(NS_TROUBLE, "libcupti %u cannot plan for chip %s",
-		    cupti_version(c), c->chip);
+	if (result != 0)
+		errx(NS_TROUBLE, "libcupti %u cannot plan for chip %s: it says %d (15: "
+		    "libnvperf_host.so is not beside it; 46: it does not know the chip)",
+		    cupti_version(c), c->chip, result);
 	*k = (struct cupti_config){ .host = add.host = init.host };
 	if (c->add(&add) == 0 && config_image(k, c))
 		return true;

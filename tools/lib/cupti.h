@@ -13,7 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A block begins with its size, up to the end of its last field, unpadded. */
+/*
+ * A block begins with its size, up to the end of its last field, unpadded.  Sizes
+ * are those of CUDA 12.6 update 2 to 13.0, which later libraries take as well; but
+ * they clear what they have added to a block, behind its end: there is room for it.
+ */
 #define BLOCK_SIZE(type, last) \
 	(offsetof(type, last) + sizeof ((type *)NULL)->last)
 
@@ -26,6 +30,7 @@ struct host_init {
 	const char *chip;
 	const uint8_t *availability;	/* NULL: all that the chip has */
 	void	*host;			/* out */
+	const char *room;		/* CUDA 13.3 */
 };
 struct host_fini {
 	size_t	 size;
@@ -76,7 +81,8 @@ struct cupti {
 	int	 (*image)(struct host_image *);
 	int	 (*passes)(struct host_passes *);
 };
-/* False where there is none, or one from before the host interface. */
+/* False where there is none, one from before the host interface, or one that does
+   not answer: from CUDA 13.3 on it does not without a driver. */
 bool	cupti_open(struct cupti *, const char *path);	/* NULL: usual places */
 unsigned cupti_version(const struct cupti *);
 

@@ -48,9 +48,11 @@ library_cupti(const char *function)
 	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12",
 	    "libcupti.so" };
 	static const char *const places[] = {
-	    "/usr/local/cuda*/targets/*/lib/libcupti.so",
-	    "/usr/local/cuda*/lib*/libcupti.so",
-	    "/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so" };
+	    "/usr/local/cuda*/targets/*/lib/libcupti.so*",
+	    "/usr/local/cuda*/lib*/libcupti.so*",
+	    "/usr/local/cuda*/extras/CUPTI/lib64/libcupti.so*",
+	    "/opt/cuda/lib*/libcupti.so*",
+	    "/opt/cuda/extras/CUPTI/lib64/libcupti.so*" };
 	void *library = NULL;
 
 	for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++)

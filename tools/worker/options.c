@@ -93,6 +93,9 @@ check_counting(struct options *o)
 	if (counts && o->repeats != 0)
 		errx(NS_TROUBLE, "--count: repeats are as many as its metrics take "
 		    "passes: leave --repeats out");
+	if (counts && o->warmup == 0)
+		errx(NS_TROUBLE, "--count: what a first repeat loads would be counted with "
+		    "it: --warmup 1 or more");
 	if (counts && o->backend->counter == NULL)
 		errx(NS_TROUBLE, "--count: backend %s has no counters: take "
 		    "--device cuda, or valgrind as ns-worker(1) says", o->backend->name);
