@@ -62,6 +62,21 @@ exits 2 'an old libcupti'    'LD_LIBRARY_PATH=old ./count open a' 'libcupti 42 h
 exits 2 'a full disk'        "FAKE_CUPTI= LD_LIBRARY_PATH=fake ./count run a - 1 >/dev/full" 'stdout: No space left'
 exits 2 'no such folder'     "FAKE_CUPTI= LD_LIBRARY_PATH=fake ./count run a none/x 1" 'none/x.tmp: No such file'
 
+# tests/gpu/ranges.c, which says of each call how it went: the order is that of ns-worker.
+mkdir cuda
+for f in Init CtxSetCurrent MemAlloc_v2 ModuleLoadData ModuleGetFunction StreamCreate LaunchKernel StreamBeginCapture_v2 \
+    StreamEndCapture GraphInstantiateWithFlags GraphLaunch CtxSynchronize; do
+	echo "int cu$f() { return 0; }"
+done >cuda.c
+echo 'int cuDriverGetVersion(int *v) { *v = 13000; return 0; } int cuDevicePrimaryCtxRetain(void **c) { *c = c; return 0; }' >>cuda.c
+${CC:-cc} -std=gnu11 -shared -fPIC -w -o cuda/libcuda.so.1 cuda.c
+ok 'ranges: builds by itself' "(cd $top && ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Itools/lib tests/gpu/ranges.c tools/lib/library.c -ldl -o $dir/ranges)"
+ranges() { FAKE_CUPTI=$1 LD_LIBRARY_PATH=$dir/fake:$dir/cuda ./ranges user a__bytes.sum b c; }
+is 'ranges: each call, pass by pass' '2 2 2 2 4 2 1 3' "ranges '' >calls; for c in Start Stop 'all passes' GetCounterAvailability PushRange 'GetRangeInfo' 'planned' '	graph	'; do grep -c \"\$c\" calls; done | xargs"
+is 'ranges: the chip, and what libcupti it is' 'FAKE 42 13000' "sed -n 's/.*chip name	//p; s/.*libcupti	//p; s/.*of the driver	//p' calls | sort -r | xargs"
+is 'ranges: the last line is the call that failed' 'user cuptiProfilerGetCounterAvailability INSUFFICIENT_PRIVILEGES' "ranges privileges >calls; [ \$? -eq 1 ] && tail -1 calls | xargs"
+exits 2 'ranges: no such way' './ranges x a' 'usage: ranges user|auto|kernel METRIC...'
+
 # The real one: each call is there, and passes are as ns-plan has them.
 if ! ./count passes GH100 gpu__time_duration.sum >out 2>err; then
 	skip_one 'the real libcupti' "$(grep -o 'no libcupti' err || echo 'beside a sanitizer')"

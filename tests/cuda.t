@@ -65,6 +65,14 @@ ok  'its passes, steps and time'     'grep -q "^counters_n_passes=6" $R/manifest
 ok  'its report elsewhere'           'mv $R/phases.csv kept && run report >out 2>err && grep -q "^cupti" $R/counters.tsv; s=$?; mv kept $R/phases.csv; [ $s -eq 0 ]'
 is  'of memory alone'                inside 'again run TIER1=inside-memory'
 ok  'asked so'                       'grep -q "^ns-worker.* --count dram__bytes_read.sum,dram__bytes_write.sum,[^ ]*gpu__time_duration.sum --counters" asked; s=$?; again run >/dev/null; [ $s -eq 0 ]'
+# The script that holds both ways side by side, on a GPU.
+mkdir tests && cp -R "$top/tests/gpu" tests
+inside() { CHECKPOINT=checkpoint NS_BUILD=$dir/build sh tests/gpu/inside.sh configs/models/qwen.yaml >table 2>told; }
+is  'both ways: the same, metric by metric' 'all not judged,all same,memory not judged,memory same' \
+    "inside; awk -F '\t' '\$1 == \"qwen\" && NF == 8 { print \$2, \$8 }' table | sort -u | paste -sd ,"
+is  'both ways: what either took'    'unwatched|inside all|ncu all|inside memory|ncu memory' "awk -F '\t' '\$1 == \"qwen\" && NF == 4 { print \$2 }' table | paste -sd '|'"
+ok  'both ways: what there is'       'grep -q gpu_driver_version=580 told'
+is  'both ways: one has failed'      '1 1' 'echo permission >fault; inside; echo $? $(grep -c "may not read counters" told | sed s/2/1/); rm -f fault'
 ok  'the last step, by its range'    'again run workload_generate_tokens=9 >/dev/null; grep -q "nvtx-include nsbench@prefill/ --nvtx-include nsbench@decode.8/ --replay" asked'
 ok  'report elsewhere'               'rm -rf runs && again run >/dev/null && rm -rf bin-gone && mv bin bin-gone && run report >out 2>err; s=$?; mv bin-gone bin; [ $s -eq 0 ]'
 ok  'the plan and its passes'        'grep -q "^plan_n_passes=6" $R/manifest.kv && grep -q "^counters_n_passes=6" $R/manifest.kv'
