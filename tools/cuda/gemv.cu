@@ -8,47 +8,9 @@
  */
 #include "common.cuh"
 #include "best.cuh"
+#include "stream.cuh"
 
-enum { WARPS = 8, AHEAD = 4, STEP = 256 };	/* STEP: columns of a warp's load */
-
-/* Eight words as floats. */
-template <class T> D_INLINE void widen(float out[8], uint4 v);
-template <> __device__ __forceinline__ void
-widen<bf16>(float out[8], uint4 v)
-{
-	const uint32_t w[4] = { v.x, v.y, v.z, v.w };
-
-#pragma unroll
-	for (int i = 0; i < 4; i++) {
-		out[2 * i] = __uint_as_float(w[i] << 16);
-		out[2 * i + 1] = __uint_as_float(w[i] & 0xffff0000);
-	}
-}
-template <> __device__ __forceinline__ void
-widen<half>(float out[8], uint4 v)
-{
-	const half2 *w = (const half2 *)&v;
-
-#pragma unroll
-	for (int i = 0; i < 4; i++) {
-		const float2 f = __half22float2(w[i]);
-
-		out[2 * i] = f.x;
-		out[2 * i + 1] = f.y;
-	}
-}
-
-/* AHEAD loads of each of a warp's rows, from column k on. */
-template <int ROWS> D_INLINE void
-fetch(uint4 w[ROWS][AHEAD], const char *const row[ROWS], uint32_t k, uint32_t cols)
-{
-#pragma unroll
-	for (int r = 0; r < ROWS; r++)
-#pragma unroll
-		for (int i = 0; i < AHEAD; i++)
-			w[r][i] = k + i * STEP < cols ? stream16(row[r] +
-			    (size_t)(k + i * STEP) * 2) : make_uint4(0, 0, 0, 0);
-}
+enum { WARPS = 8, AHEAD = 4 };
 
 /* x as words in shared memory; of norm h, this warp's part of the square. */
 template <class T, bool NORMED> D_INLINE float
@@ -92,7 +54,7 @@ gemv(struct gemv a)
 		row[r] = (const char *)a.w + (size_t)(PAIRED ?
 		    min(first, a.rows - 1) + r * a.rows : min(first + r, a.rows - 1)) *
 		    a.cols * 2;
-	fetch<ROWS>(w, row, lane * 8, a.cols);
+	fetch(w, row, lane * 8, a.cols);
 	wait_for_last();
 	if (NORMED) {
 		const float part = stage<T, NORMED>(xs, a);
@@ -108,7 +70,7 @@ gemv(struct gemv a)
 	__syncthreads();
 	for (uint32_t k = lane * 8; k < a.cols; k += AHEAD * STEP) {
 		if (k != lane * 8)
-			fetch<ROWS>(w, row, k, a.cols);
+			fetch(w, row, k, a.cols);
 #pragma unroll
 		for (int i = 0; i < AHEAD; i++) {
 			float x[8], v[8];

@@ -1,5 +1,6 @@
 /* moe.cu: which experts serve which rows, and their sum. */
 #include "common.cuh"
+#include "choose.cuh"
 
 /* A block's rows and columns at a time; the experts of each of its eight warps. */
 enum { ROWS = 8, COLS = 1024, EXPERTS = 4, WARPS = 8 };
@@ -74,59 +75,14 @@ router(struct router a)
 		}
 }
 
-/* A warp a row: the best experts and their shares; the scores are used up. */
 __global__ void
 choose(struct route r)
 {
 	const size_t row = blockIdx.x * (size_t)(blockDim.x / 32) + threadIdx.x / 32;
-	const unsigned lane = threadIdx.x % 32;
-	float *score = r.score + row * r.experts;
-	float top = -INFINITY, all = 0, sum = 0, mine = 0;
-	size_t token;
 
 	wait_for_last();
-	if (row >= r.rows)
-		return;
-	token = r.first == AT_PLACE ? r.place[row].position * r.batch + row :
-	    r.first * r.batch + row;
-	for (size_t e = lane; e < r.experts; e += 32)
-		top = fmaxf(top, score[e]);
-	for (int i = 16; i > 0; i /= 2)
-		top = fmaxf(top, __shfl_xor_sync(~0u, top, i));
-	for (size_t e = lane; e < r.experts; e += 32)
-		all += score[e] = expf(score[e] - top);
-	all = warp_sum(all);
-	for (size_t i = 0; i < r.top; i++) {
-		float best = -2;
-		uint32_t at = 0;
-
-		for (size_t e = lane; e < r.experts; e += 32)
-			if (r.told != NULL ? e == r.told[token * r.top + i] : score[e] > best) {
-				best = score[e];
-				at = e;
-			}
-		for (int d = 16; d > 0; d /= 2) {
-			float other = __shfl_xor_sync(~0u, best, d);
-			uint32_t where = __shfl_xor_sync(~0u, at, d);
-
-			if (other > best || (other == best && where < at)) {
-				best = other;
-				at = where;
-			}
-		}
-		if (at % 32 == lane)
-			score[at] = -1;
-		sum += mine = best / all;
-		if (lane == 0) {
-			if (r.kept != NULL)
-				r.kept[token * r.top + i] = at;
-			r.chosen[row * r.top + i] = at;
-			r.share[row * r.top + i] = mine;
-		}
-	}
-	__syncwarp();
-	for (size_t i = lane; r.norm && i < r.top; i += 32)
-		r.share[row * r.top + i] /= sum;
+	if (row < r.rows)
+		choose_row(r, r.score + row * r.experts, row, threadIdx.x % 32);
 }
 
 /* A block an expert: how many pairs are its own; those of a thread in *mine. */
