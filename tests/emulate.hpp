@@ -19,6 +19,7 @@
 
 #include <setjmp.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <cuda_runtime_api.h>
 #include <vector_functions.h>
@@ -71,9 +72,9 @@ struct block {
 	uint64_t random;
 	int	 now, threads;
 };
-static thread_local block *here;
-static thread_local dim3 threadIdx, blockIdx, blockDim;
-thread_local unsigned char smem[SHARED] __attribute__((aligned(128)));
+inline thread_local block *here;
+inline thread_local dim3 threadIdx, blockIdx, blockDim;
+inline thread_local unsigned char smem[SHARED] __attribute__((aligned(128)));
 
 static void
 pass(const uint32_t *until, uint32_t was)

@@ -45,7 +45,7 @@ cpu() { ns-worker -g 0 -r 1 -w 0 "$@" >/dev/null; }
 same() {
 	for c in $cases; do
 		p=${c%x*} b=${c#*x} moved='0 0' dump=${4:+$4 $5} told=''
-		[ "${5-}" != persistent ] || [ "$b" -le 8 ] || continue
+		[ "${5:-kernels}" = kernels ] || [ "$b" -le 8 ] || continue
 		all=$((p + steps))
 		case $model in *moe | mixtral) dump="$dump --dump-experts got.x" told='--experts got.x' ;; esac
 		# shellcheck disable=SC2086 # options
@@ -79,9 +79,9 @@ for model in $models; do
 	done
 	synth w128 "$model" bf16 hidden_size=512 n_heads=8 n_kv_heads=4 head_dim=128 ffn_size=1000 vocab_size=1000 "sliding_window=$window"
 	ok "$model, bf16, heads of 128: within 2e-2" "same w128 1000 2e-2"
-	case $model in *moe | mixtral) continue ;; esac
-	for step in kernels persistent; do
-		if [ $step = kernels ] || ns-worker -d cuda -m w128 -p 1 -g 1 -r 1 -w 0 --step $step >/dev/null 2>log; then
+	case $model in *moe | mixtral) kinds=experts ;; *) kinds='kernels persistent' ;; esac
+	for step in $kinds; do
+		if [ "$step" = kernels ] || ns-worker -d cuda -m w128 -p 1 -g 1 -r 1 -w 0 --step "$step" >/dev/null 2>log; then
 			ok "$model, bf16, heads of 64, --step $step" "same w64-bf16 1001 2e-2 --step $step"
 			ok "$model, bf16, heads of 128, --step $step" "same w128 1000 2e-2 --step $step"
 			ok "$model, f16, heads of 64, --step $step" "same w64-f16 1001 2e-2 --step $step"

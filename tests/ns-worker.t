@@ -171,5 +171,6 @@ ok 'a pipe is written, not replaced' '[ -p pipe ] && grep -q allocator piped'
 exits 2 'nor is a device'        "worker llama $go --footprint /dev/full" 'No space left'
 ok 'which is still one'          '[ -c /dev/full ] && [ ! -e /dev/full.tmp ]'
 exits 2 'one kernel a step, on a CPU' 'worker llama --step persistent' '--step persistent: a GPU'
-exits 2 'a step of another kind' 'worker llama --step by-hand' "--step: no 'by-hand': persistent or kernels"
+exits 2 'streamed experts, on a CPU' 'worker mixtral --step experts' '--step experts: a GPU'
+exits 2 'a step of another kind' 'worker llama --step by-hand' "--step: no 'by-hand': kernels, experts or persistent"
 done_testing

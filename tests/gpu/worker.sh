@@ -1,14 +1,14 @@
 #!/bin/sh
 # worker.sh [MODEL.yaml...]: how near ns-worker comes to this GPU's ceilings.
-# For each shape: a synthetic checkpoint, a decode of 64 tokens after 128, by the
-# one kernel a step where there is one and kernel by kernel, and a prefill of 2048.  Bytes and flop are what ns-readset predicts, that is, what
-# must be moved and done; times are medians of unwatched runs.  DEVICE=cpu and
-# PROMPT=64 make it run anywhere.
+# For each shape: a synthetic checkpoint, a decode of 64 tokens after 128, kernel by
+# kernel and by what else --step has for the model, and a prefill of 2048.  Bytes and
+# flop are what ns-readset predicts, that is, what must be moved and done; times are
+# medians of unwatched runs.  DEVICE=cpu and PROMPT=64 make it run anywhere.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 PATH=${NS_BUILD:-$top/build}:$PATH
 device=${DEVICE:-cuda} long=${PROMPT:-2048}
-[ $# -gt 0 ] || set -- "$top/configs/models/qwen.yaml" "$top/configs/models/llama-1b.yaml" "$top/configs/models/qwen-7b.yaml"
+[ $# -gt 0 ] || set -- "$top/configs/models/qwen.yaml" "$top/configs/models/llama-1b.yaml" "$top/configs/models/qwen-7b.yaml" "$top/configs/models/moe-7b.yaml"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
@@ -39,16 +39,17 @@ for yaml; do
 	[ "$dtype" != f32 ] && [ "$device" != cpu ] || kv_bytes=4
 	flop_rate=$(setting "$dir/ceilings" "gemm_${dtype}_flop_per_s")
 	[ "${flop_rate:-NA}" != NA ] || flop_rate=$(setting "$dir/ceilings" gemm_f32_flop_per_s)
-	ns-worker -d "$device" -m "$checkpoint" -p 128 -g 64 -r 3 -w 1 >"$dir/kernels"
-	ns-worker -d "$device" -m "$checkpoint" -p 128 -g 64 -r 3 -w 1 --step persistent >"$dir/persistent" ||
-		rm "$dir/persistent"	# said why: not this device, or not this model
+	for step in kernels persistent experts; do
+		ns-worker -d "$device" -m "$checkpoint" -p 128 -g 64 -r 3 -w 1 --step $step >"$dir/$step" ||
+			rm "$dir/$step"	# said why: not this device, or not this model
+	done
 	ns-worker -d "$device" -m "$checkpoint" -p "$long" -g 0 -r 5 -w 2 >"$dir/long"
-	for row in "decode kernels 128 64 4 $read_rate" "decode persistent 128 64 4 $read_rate" "prefill long $long 0 6 $flop_rate"; do
+	for row in "decode kernels 128 64 4 $read_rate" "decode persistent 128 64 4 $read_rate" "decode experts 128 64 4 $read_rate" "prefill long $long 0 6 $flop_rate"; do
 		# shellcheck disable=SC2086 # words of a row
 		set -- $row
 		[ -e "$dir/$2" ] || continue
 		time=$(median "$dir/$2" "$1") what=$(must "$checkpoint" "$3" "$4" "$5" "$1")
-		awk -v m="$model" -v p="$1$(case $2 in persistent) echo ' by one kernel' ;; esac)" -v t="$time" -v w="$what" -v r="$6" \
+		awk -v m="$model" -v p="$1$(case $2 in persistent) echo ' by one kernel' ;; experts) echo ', experts streamed' ;; esac)" -v t="$time" -v w="$what" -v r="$6" \
 		    'BEGIN { OFS = "\t"; print m, p, t, w, sprintf("%.3f", w / (t * 1e-9) / r) }'
 	done
 done

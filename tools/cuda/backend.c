@@ -65,6 +65,19 @@ lay_route(struct engine *e, struct arena *a, size_t rows)
 	e->y = take(a, pairs, m->hidden * sizeof(float));
 }
 
+/* One row a sequence. */
+static void
+lay_experts(struct engine *e, struct arena *a)
+{
+	const struct model *m = e->m;
+	const size_t servers = smaller(e->plan.batch * m->top, m->experts);
+
+	e->experts = (struct experts){ .x = e->x, .xn = e->xn, .act = e->act,
+	    .server = take(a, servers, sizeof(struct server)),
+	    .arrived = take(a, 1, sizeof(unsigned)), .n_servers = (uint32_t)servers,
+	    .eps = (float)m->arch->norm_eps, .hidden = (uint32_t)m->hidden };
+}
+
 static void
 lay_finish(struct engine *e, struct arena *a)
 {
@@ -112,8 +125,10 @@ lay(struct engine *e, struct arena *a)
 	e->workspace = take(a, 1, BLAS_WORKSPACE);
 	lay_finish(e, a);
 	lay_split(e, a);
-	if (is_mixture(m))
+	if (is_mixture(m)) {
 		lay_route(e, a, rows);
+		lay_experts(e, a);
+	}
 	step_lay(e, a);
 }
 
@@ -168,6 +183,20 @@ can_stream(const struct engine *e)
 	return can;
 }
 
+/* Can the kernels for few rows of experts?  They must be asked for. */
+static bool
+can_stream_experts(const struct engine *e)
+{
+	bool can = e->plan.step == STEP_EXPERTS && is_mixture(e->m);
+
+	for (size_t l = 0; l < e->m->n_layers; l++) {
+		const struct experts a = experts_of(e, l);
+
+		can = can && (a.router == NULL || cu_experts_can(e->weights.word, &a));
+	}
+	return can;
+}
+
 static void
 record_graph(struct engine *e)
 {
@@ -212,12 +241,16 @@ cuda_open(const struct model *m, const struct plan *p)
 	if (e->route.told != NULL)
 		device_check(cudaMemcpy((void *)(uintptr_t)e->route.told, p->experts,
 		    experts_count(p, m) * sizeof(uint32_t), cudaMemcpyHostToDevice), "experts");
+	if (e->experts.arrived != NULL)
+		device_check(cudaMemset(e->experts.arrived, 0, sizeof(unsigned)), "memory");
 	e->blas = blas_open(e->workspace, BLAS_WORKSPACE);
 	e->stepping = step_open(e);
-	if (!e->stepping && p->step == STEP_PERSISTENT)
-		errx(NS_TROUBLE, "--step persistent: not with this model, batch and "
-		    "device; see ns-worker(1), or leave the option out");
 	e->streaming = can_stream(e);
+	e->streaming_experts = can_stream_experts(e);
+	if (p->step != STEP_KERNELS && !e->stepping && !e->streaming_experts)
+		errx(NS_TROUBLE, "--step %s: not with this model, batch and "
+		    "device; see ns-worker(1), or leave the option out",
+		    p->step == STEP_EXPERTS ? "experts" : "persistent");
 	record_graph(e);
 	device_check(cudaDeviceSynchronize(), "setting up");
 	return e;

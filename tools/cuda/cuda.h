@@ -142,6 +142,31 @@ void	cu_route(const struct queue *, const struct route *);
 void	cu_gather(const struct queue *, float *x, const float *y,
 	    const struct route *, size_t hidden);
 
+/*
+ * experts.cu: x += the experts' sum of normed x, for one new row a sequence, as
+ * fast as the experts stream.  The weights of each are read once, whomever it
+ * serves: so no more rows than a warp has sums for.
+ */
+enum { EXPERTS_ROWS = 8, EXPERTS_PAIRS = 64, EXPERTS_COLS = 12288 };	/* at most: of one row */
+struct server {				/* an expert, and whom it serves */
+	uint32_t expert, rows;		/* a bit a row */
+	uint32_t pair[EXPERTS_ROWS];	/* the row's: row x top + rank */
+	float	 share[EXPERTS_ROWS];
+};
+struct experts {
+	const void *router, *gate_up, *down;	/* [expert] of each; gate above up */
+	const float *norm;
+	float	*x;			/* [row][hidden] */
+	void	*xn, *act;		/* words: [row][hidden], [pair][ffn] */
+	struct server *server;		/* [n_servers]; those without rows last */
+	unsigned *arrived;		/* 0 */
+	struct route route;		/* score, count, told, kept and place of it */
+	float	 eps;
+	uint32_t hidden, ffn, n_servers;	/* at most: pairs, or all experts */
+};
+bool	cu_experts_can(enum word, const struct experts *);
+void	cu_experts(const struct queue *, enum word, const struct experts *);
+
 /* gemv.cu: one row of x through a matrix, as fast as it streams. */
 enum gemv_out { GEMV_ADD, GEMV_F32, GEMV_SILU, GEMV_LOGITS };
 enum { GEMV_COLS = 24576, GEMV_LOGITS_ROWS = 16 };	/* at most; that share a best */

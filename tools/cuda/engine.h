@@ -76,6 +76,7 @@ struct engine {
 	size_t	 chunk, n_positions;	/* positions that prefill takes at a time */
 	bool	 stepping;		/* decode by one kernel a step */
 	bool	 streaming;		/* or by the kernels for one sequence */
+	bool	 streaming_experts;	/* of it, experts by those for few rows */
 
 	/* On the device. */
 	float	*x;			/* [row][hidden] */
@@ -89,6 +90,7 @@ struct engine {
 	void	*workspace;
 	struct split split;
 	struct route route;
+	struct experts experts;		/* what is the same in all layers */
 	struct finish finish;
 	size_t	 n_best_streaming;
 	struct step step;
@@ -107,6 +109,7 @@ struct heads heads_of(const struct engine *, size_t layer);
 /* forward.c: what is queued, in what order. */
 void	forward_prefill(struct engine *);
 void	forward_decode(struct engine *);
+struct experts experts_of(const struct engine *, size_t layer);	/* in decode */
 
 /* step-lay.c: a decode step as one kernel, where that can be. */
 void	step_lay(struct engine *, struct arena *);

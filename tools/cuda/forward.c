@@ -62,17 +62,10 @@ rate(struct engine *e, const struct device_layer *w, float *score, size_t rows)
 		    .experts = e->m->experts, .hidden = e->m->hidden });
 }
 
-/* x += the experts' sum of xn */
-static void
-mix(struct engine *e, size_t l, uint32_t first, size_t rows)
+static struct route
+route_of(const struct engine *e, size_t l, uint32_t first, size_t rows)
 {
-	const struct device_layer *w = &e->weights.layer[l];
-	const size_t pairs = rows * e->m->top, ffn = w->down.cols;
-	const enum word word = e->weights.word;
 	struct route r = e->route;
-	struct gemm g = { .x = e->xn, .w = w->gate_up.w, .out = e->gate_up,
-	    .m = pairs, .n = w->gate_up.rows, .k = w->gate_up.cols,
-	    .offset = r.offset, .from = r.from, .groups = e->m->experts };
 
 	r.rows = rows;
 	r.layer = l;
@@ -81,6 +74,43 @@ mix(struct engine *e, size_t l, uint32_t first, size_t rows)
 		r.told += l * e->n_positions * e->plan.batch * r.top;
 	if (r.kept != NULL)
 		r.kept += l * e->n_positions * e->plan.batch * r.top;
+	return r;
+}
+
+struct experts
+experts_of(const struct engine *e, size_t l)
+{
+	const struct device_layer *w = &e->weights.layer[l];
+	struct experts a = e->experts;
+
+	a.router = w->router.w;
+	a.gate_up = w->gate_up.w;
+	a.down = w->down.w;
+	a.ffn = (uint32_t)w->down.cols;
+	a.norm = w->ffn_norm;
+	a.route = route_of(e, l, AT_PLACE, e->plan.batch);
+	return a;
+}
+
+/* x += the experts' sum of norm x */
+static void
+mix(struct engine *e, size_t l, uint32_t first, size_t rows)
+{
+	const struct device_layer *w = &e->weights.layer[l];
+	const size_t pairs = rows * e->m->top, ffn = w->down.cols;
+	const enum word word = e->weights.word;
+	const struct route r = route_of(e, l, first, rows);
+	struct gemm g = { .x = e->xn, .w = w->gate_up.w, .out = e->gate_up,
+	    .m = pairs, .n = w->gate_up.rows, .k = w->gate_up.cols,
+	    .offset = r.offset, .from = r.from, .groups = e->m->experts };
+
+	if (first == AT_PLACE && e->streaming_experts) {
+		const struct experts a = experts_of(e, l);
+
+		cu_experts(&e->queue, word, &a);
+		return;
+	}
+	norm(e, e->x, w->ffn_norm, rows);
 	rate(e, w, e->route.score, rows);
 	cu_route(&e->queue, &r);
 	gemm(e, &g);
@@ -98,11 +128,11 @@ feed(struct engine *e, size_t l, uint32_t first, size_t rows)
 {
 	const struct device_layer *w = &e->weights.layer[l];
 
-	norm(e, e->x, w->ffn_norm, rows);
 	if (w->router.w != NULL) {
 		mix(e, l, first, rows);
 		return;
 	}
+	norm(e, e->x, w->ffn_norm, rows);
 	through(e, &w->gate_up, e->xn, e->gate_up, OUT_WORD, rows);
 	cu_silu(&e->queue, e->weights.word, e->act, e->gate_up, w->down.cols, rows);
 	through(e, &w->down, e->act, e->x, OUT_ADD, rows);
@@ -171,7 +201,6 @@ stream_layer(struct engine *e, size_t l)
 	stream(e, &w->o, NULL, (struct gemv){ .x = e->context, .out = e->x,
 	    .bias = w->o_bias, .to = GEMV_ADD });
 	if (w->router.w != NULL) {
-		norm(e, e->x, w->ffn_norm, e->plan.batch);
 		mix(e, l, AT_PLACE, e->plan.batch);
 		return;
 	}

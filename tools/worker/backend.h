@@ -9,7 +9,7 @@
 #include "model.h"
 
 /* How a decode step is cut into kernels, where a backend has a choice. */
-enum step_cut { STEP_KERNELS, STEP_PERSISTENT };
+enum step_cut { STEP_KERNELS, STEP_EXPERTS, STEP_PERSISTENT };
 
 struct plan {
 	size_t	 prompt, generate;	/* tokens of each sequence */

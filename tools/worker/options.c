@@ -16,7 +16,7 @@ static const struct opt opts[] = {
 	{ 'r', "repeats", "N", "measured (3)" },
 	{ 'w', "warmup", "N", "repeats before those (1)" },
 	{ 's', "seed", "N", "of the random prompt tokens (1)" },
-	{ OPT_STEP, "step", "KIND", "of decode on a GPU: persistent (one kernel) or kernels" },
+	{ OPT_STEP, "step", "KIND", "of decode on a GPU: kernels, experts (streamed) or persistent (one kernel)" },
 	{ OPT_PROFILE, "profile", NULL, "tell a profiler when the measured repeats run" },
 	{ OPT_COUNT, "count", "LIST", "metrics of the prefill and the last decode step, by CUPTI" },
 	{ OPT_COUNTERS, "counters", "FILE", "write counters.tsv: what they came to" },
@@ -66,9 +66,11 @@ find_step(const char *name)
 {
 	if (strcmp(name, "persistent") == 0)
 		return STEP_PERSISTENT;
+	if (strcmp(name, "experts") == 0)
+		return STEP_EXPERTS;
 	if (strcmp(name, "kernels") == 0)
 		return STEP_KERNELS;
-	errx(NS_TROUBLE, "--step: no '%s': persistent or kernels", name);
+	errx(NS_TROUBLE, "--step: no '%s': kernels, experts or persistent", name);
 }
 
 static uint64_t
@@ -141,8 +143,9 @@ options_parse(int argc, char **argv)
 		}
 	if (o.model == NULL || optind != argc)
 		tool_usage(&tool);
-	if (o.plan.step == STEP_PERSISTENT && o.backend == &backend_cpu)
-		errx(NS_TROUBLE, "--step persistent: a GPU's decode has such a step: --device cuda");
+	if (o.plan.step != STEP_KERNELS && o.backend == &backend_cpu)
+		errx(NS_TROUBLE, "--step %s: a GPU's decode has such a step: --device cuda",
+		    o.plan.step == STEP_EXPERTS ? "experts" : "persistent");
 	check_counting(&o);
 	o.plan.keep_logits = o.logits != NULL;
 	o.plan.keep_routing = o.routing != NULL;

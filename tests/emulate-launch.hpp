@@ -1,0 +1,207 @@
+/*
+ * emulate-launch.hpp: launches of kernels that are emulated, in place of
+ * common.cuh.  As soon as all blocks of a kernel let the next one start, it does:
+ * up to where it waits, on few processors; only then may the one before go on.
+ * So what a kernel reads before it waits is as old as it can be.
+ */
+#ifndef EMULATE_LAUNCH_HPP
+#define EMULATE_LAUNCH_HPP
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "emulate.hpp"
+#include "cuda.h"
+
+enum { PROCESSORS = 6 };
+
+struct launched {
+	launched *before;
+	std::function<void()> kernel;
+	dim3	 grid;
+	int	 threads;
+	unsigned blocks, processors;
+	unsigned begun, let, resting;	/* blocks; that let the next start; processors */
+	bool	 may_work, may_go_on;	/* the last is done; the next is waiting */
+	std::vector<std::thread> processor;
+};
+inline std::mutex lock;
+inline std::condition_variable changed;
+inline launched *newest;
+inline std::atomic<uint64_t> streamed;	/* bytes of weights */
+inline thread_local launched *mine;	/* of a processor: its kernel; its block */
+inline thread_local bool has_let, has_waited;
+inline thread_local meeting gate;
+inline thread_local dim3 gridDim;
+
+template <class P> static void
+until(P is_so)
+{
+	std::unique_lock<std::mutex> l(lock);
+
+	changed.wait(l, is_so);
+}
+template <class F> static void
+change(F f)
+{
+	std::unique_lock<std::mutex> l(lock);
+
+	f();
+	changed.notify_all();
+}
+
+static unsigned
+block_index(void)
+{
+	return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+}
+
+/* Of the last blocks to run: nothing is done before the next kernel waits. */
+static void
+hold(void)
+{
+	if (has_let && has_waited && block_index() + mine->processors >= mine->blocks)
+		until([] { return mine->may_go_on; });
+}
+
+static void
+wait_for_last(void)
+{
+	meet(gate, (uint32_t)here->threads, nullptr, [](void **) {
+		change([] { mine->resting++; });
+		until([] { return mine->may_work; });
+		change([] { mine->resting--; });
+		has_waited = true;
+		hold();
+	});
+}
+
+static void
+let_next_start(void)
+{
+	meet(gate, (uint32_t)here->threads, nullptr, [](void **) {
+		change([] { mine->let += !has_let; });
+		has_let = true;
+		hold();
+	});
+}
+
+static void
+process(launched *k)
+{
+	unsigned i = 0;
+
+	mine = k;
+	gridDim = k->grid;
+	for (;;) {
+		change([&] { i = k->begun++; });
+		if (i >= k->blocks)
+			break;
+		has_let = has_waited = false;
+		run_block(dim3(i % k->grid.x, i / k->grid.x % k->grid.y, i / k->grid.x / k->grid.y),
+		    k->threads, i + 1, k->kernel);
+		change([&] { k->let += !has_let; });
+	}
+	change([&] { k->resting++; });
+}
+
+static void finish(launched *);
+
+static void
+open(launched *k)
+{
+	if (k->before != nullptr)
+		finish(k->before);
+	k->before = nullptr;
+	change([&] { k->may_work = true; });
+}
+
+static void
+finish(launched *k)
+{
+	open(k);
+	change([&] { k->may_go_on = true; });
+	for (std::thread &t : k->processor)
+		t.join();
+	delete k;
+}
+
+/* Until all that was launched is done; bytes of weights that were asked for. */
+extern "C" __attribute__((weak)) uint64_t
+emulated(void)
+{
+	if (newest != nullptr)
+		finish(newest);
+	newest = nullptr;
+	return streamed.exchange(0);
+}
+
+template <class... P, class... A> static void
+launch(const struct queue *, void (*kernel)(P...), dim3 grid, unsigned threads,
+    size_t shared, A... arg)
+{
+	launched *last = newest, *k = new launched();
+
+	if (shared > SHARED || threads > THREADS_MOST)
+		wrong("more than a block may have");
+	if (last != nullptr) {
+		if (last->let < last->blocks)
+			open(last);
+		until([=] { return last->let == last->blocks; });
+	}
+	k->before = last;
+	k->kernel = [=] { kernel((P)arg...); };
+	k->grid = grid;
+	k->threads = (int)threads;
+	k->blocks = grid.x * grid.y * grid.z;
+	k->processors = min(k->blocks, (unsigned)PROCESSORS);
+	for (unsigned i = 0; i < k->processors; i++)
+		k->processor.emplace_back(process, k);
+	until([=] { return k->resting == k->processors; });
+	if (last != nullptr)
+		change([=] { last->may_go_on = true; });
+	newest = k;
+}
+template <class F> static void cudaFuncSetAttribute(F, cudaFuncAttribute, unsigned) {}
+
+/* ---- what kernels find in common.cuh, and in CUDA */
+
+struct half2 {
+	half	 x, y;
+};
+static inline float2 __half22float2(half2 v) { return { to_float(v.x), to_float(v.y) }; }
+template <class V> static inline V __ldg(const V *p) { return *p; }
+template <class V> static inline V __ldcg(const V *p) { return *p; }
+static inline void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline unsigned atomicAdd(unsigned *p, unsigned v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
+static inline float
+block_sum(float v)
+{
+	__shared__ float part[THREADS_MOST / 32];
+	float sum = 0;
+
+	v = warp_sum(v);
+	__syncthreads();
+	part[threadIdx.x / 32] = v;
+	__syncthreads();
+	for (unsigned i = 0; i < blockDim.x / 32; i++)
+		sum += part[i];
+	return sum;
+}
+
+static inline uint4
+stream16(const void *p)
+{
+	if ((uintptr_t)p % 16 != 0)
+		wrong("16 bytes that are not aligned");
+	streamed += 16;
+	return *(const uint4 *)p;
+}
+
+#define BY_SHORT_WORD(word, CALL) do switch (word) { \
+	case WORD_F16: { typedef half T; CALL; break; } \
+	default: { typedef bf16 T; CALL; break; } } while (0)
+
+#endif
