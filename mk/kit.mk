@@ -20,6 +20,6 @@ kit: build/kit/kit.kv
 	@tar -c --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
 		--mtime=@$$(git log -1 --format=%ct 2>/dev/null || echo 1577836800) \
 		--transform='s,^build/kit/,build/,;s,^,$(kit_name)/,' \
-		$(kit_files) $(tools:%=build/kit/%) $< | xz -T1 >build/$(kit_name).tar.xz.tmp
+		$(kit_files) $(tools:%=build/kit/%) $< | xz -6 -T1 >build/$(kit_name).tar.xz.tmp
 	@mv build/$(kit_name).tar.xz.tmp build/$(kit_name).tar.xz
 	@echo build/$(kit_name).tar.xz
