@@ -33,7 +33,7 @@ for word in bf16 f16; do
 	near 'one expert, its share as it is'                72  40   5 1 1 as-is  own
 	near 'hidden of more loads than are ahead'         2056  40   8 3 1 as-is  own
 	near 'an expert of several pieces'                   72 712  16 3 1 summed own
-	near 'two rows, each its own'                       136 104  64 8 2 as-is  own
+	near 'two rows, each its own'                       136  48  64 8 2 as-is  own
 	near 'two rows, the same experts, told'             136 104  16 4 2 summed told
 	near 'eight rows, eight experts each'                72  24 128 8 8 summed own
 	near 'eight rows, pairs of them together, told'      72  24  64 7 8 as-is  told

@@ -151,12 +151,21 @@ choose_experts(struct experts a)
 		choose_all(a, xs);
 }
 
+/* Into shared memory. */
+D_INLINE void
+copy_servers(struct server *to, const struct server *from, uint32_t n)
+{
+	for (uint32_t i = threadIdx.x; i < n * sizeof *to / 4; i += WARPS * 32)
+		((uint32_t *)to)[i] = __ldcg((const uint32_t *)from + i);
+	__syncthreads();
+}
+
 /* A warp a row of gate and the same of up, of the expert that block y is for. */
 template <class T, int ROWS> __global__ void __launch_bounds__(WARPS * 32, ROWS == 1 ? 4 : 3)
 experts_up(struct experts a)
 {
 	extern __shared__ __align__(16) unsigned char smem[];
-	const struct server *s = a.server + blockIdx.y;
+	__shared__ struct server s;
 	const uint32_t lane = threadIdx.x % 32;
 	const uint32_t first = blockIdx.x * WARPS + threadIdx.x / 32;
 	T *xs = (T *)smem;
@@ -165,10 +174,11 @@ experts_up(struct experts a)
 
 	wait_for_last();
 	let_next_start();
-	const uint32_t rows = __ldcg(&s->rows);
+	copy_servers(&s, a.server + blockIdx.y, 1);
+	const uint32_t rows = s.rows;
 	if (rows == 0)
 		return;
-	const char *gate = (const char *)a.gate_up + ((size_t)__ldcg(&s->expert) * 2 * a.ffn +
+	const char *gate = (const char *)a.gate_up + ((size_t)s.expert * 2 * a.ffn +
 	    min(first, a.ffn - 1)) * a.hidden * 2;
 	const char *const row[2] = { gate, gate + (size_t)a.ffn * a.hidden * 2 };
 	fetch(w, row, lane * 8, a.hidden);
@@ -207,7 +217,7 @@ experts_up(struct experts a)
 		const float g = warp_sum(sum[r][0]), u = warp_sum(sum[r][1]);
 
 		if (lane == 0 && first < a.ffn && (rows >> r & 1))
-			((T *)a.act)[(size_t)__ldcg(&s->pair[r]) * a.ffn + first] =
+			((T *)a.act)[(size_t)s.pair[r] * a.ffn + first] =
 			    from_float<T>(g / (1 + __expf(-g)) * u);
 	}
 }
@@ -278,21 +288,23 @@ experts_down(struct experts a)
 	const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 	const uint32_t pieces = (a.ffn + STEP - 1) / STEP * a.n_servers;
 	float sum[ROWS][OUT] = {};
+	struct piece p[OUT_AHEAD];
 	uint4 w[OUT_AHEAD][OUT];
 
 	let_next_start();
-	for (uint32_t i = threadIdx.x; i < a.n_servers * sizeof *servers / 4; i += WARPS * 32)
-		((uint32_t *)servers)[i] = __ldcg((const uint32_t *)a.server + i);
-	__syncthreads();
+	copy_servers(servers, a.server, a.n_servers);
 #pragma unroll
-	for (int j = 0; j < OUT_AHEAD; j++)
-		fetch_piece(w[j], a, piece_of(a, servers, warp + j * WARPS));
+	for (int j = 0; j < OUT_AHEAD; j++) {
+		p[j] = piece_of(a, servers, warp + j * WARPS);
+		fetch_piece(w[j], a, p[j]);
+	}
 	wait_for_last();
 	for (uint32_t i = warp; i < pieces; i += OUT_AHEAD * WARPS) {
 #pragma unroll
 		for (int j = 0; j < OUT_AHEAD; j++) {
-			add_piece<T, ROWS>(sum, w[j], a, piece_of(a, servers, i + j * WARPS));
-			fetch_piece(w[j], a, piece_of(a, servers, i + (j + OUT_AHEAD) * WARPS));
+			add_piece<T, ROWS>(sum, w[j], a, p[j]);
+			p[j] = piece_of(a, servers, i + (j + OUT_AHEAD) * WARPS);
+			fetch_piece(w[j], a, p[j]);
 		}
 	}
 #pragma unroll
@@ -323,6 +335,8 @@ launch_experts(const struct queue *q, const struct experts *a)
 	const unsigned floats = max(a->hidden, rows * experts) * sizeof(float);
 	const unsigned words = ROWS * a->hidden * sizeof(T);
 
+	cudaFuncSetAttribute(choose_experts<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+	    floats);
 	cudaFuncSetAttribute(experts_up<T, ROWS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
 	    words);
 	launch(q, choose_experts<T>, dim3((experts + WARPS - 1) / WARPS, rows), WARPS * 32,
