@@ -173,4 +173,5 @@ ok 'which is still one'          '[ -c /dev/full ] && [ ! -e /dev/full.tmp ]'
 exits 2 'one kernel a step, on a CPU' 'worker llama --step persistent' '--step persistent: a GPU'
 exits 2 'streamed experts, on a CPU' 'worker mixtral --step experts' '--step experts: a GPU'
 exits 2 'a step of another kind' 'worker llama --step by-hand' "--step: no 'by-hand': kernels, experts or persistent"
+exits 2 'stamps of many kernels' 'worker llama --stamps t' '--stamps: of the last decode step of --step persistent'
 done_testing

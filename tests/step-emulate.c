@@ -1,7 +1,8 @@
 /*
  * step-emulate: decodes a checkpoint by the kernel of a whole step, on a CPU
  * (step-emulate.cpp), and by the CPU backend, each token from an empty cache on;
- * writes the greatest relative L2 error of a sequence's logits.
+ * writes the greatest relative L2 error of a sequence's logits; and the stamps
+ * of the last step, if they have a name.
  */
 #include <err.h>
 #include <math.h>
@@ -114,11 +115,22 @@ open_engine(const struct model *m, const struct plan *p, size_t positions, int b
 	lay(e, &a);
 	weights_load(&e->weights, m);
 	rope_open(&t, m->arch, positions);
+	if (p->keep_stamps)
+		memset(e->stamp, 0, STEP_EVENTS * e->step.n_ops * sizeof *e->stamp * (size_t)blocks);
 	e->cos = t.cos;
 	e->sin = t.sin;
 	if (!step_open(e))
 		errx(NS_TROUBLE, "no kernel for this model");
 	return e;
+}
+
+static void
+write_stamps(const char *path, const struct step *s)
+{
+	const struct stamps all = step_stamps(s);
+
+	stamps_write(path, &all);
+	free(all.ns);
 }
 
 static double
@@ -144,15 +156,16 @@ main(int argc, char *argv[])
 {
 	struct checkpoint c;
 	struct model m;
-	struct plan p = { .prompt = 1, .keep_logits = true, .step = STEP_PERSISTENT };
+	struct plan p = { .prompt = 1, .keep_logits = true, .step = STEP_PERSISTENT,
+	    .keep_stamps = argc == 7 };
 	struct result wanted;
 	double worst = 0;
 	struct engine *e;
 	uint32_t *prompt;
 	void *cpu;
 
-	if (argc != 6)
-		errx(NS_TROUBLE, "usage: step-emulate DIR BATCH TOKENS POSITIONS BLOCKS");
+	if (argc != 6 && argc != 7)
+		errx(NS_TROUBLE, "usage: step-emulate DIR BATCH TOKENS POSITIONS BLOCKS [STAMPS]");
 	checkpoint_open(&c, argv[1]);
 	checkpoint_map(&c);
 	model_open(&m, &c);
@@ -172,6 +185,8 @@ main(int argc, char *argv[])
 
 		memcpy(e->finish.token + i * p.batch, i == 0 ? prompt : wanted.token +
 		    (i - 1) * p.batch, p.batch * sizeof *prompt);
+		if (i + 1 == p.generate)
+			e->step.stamp = e->stamp;
 		cu_step(&e->queue, e->weights.word, &e->step, (uint32_t)m.head_dim);
 		for (size_t s = 0; s < p.batch; s++) {
 			const double one = error(e->finish.keep + (i + 1) * row + s * m.vocab,
@@ -180,6 +195,8 @@ main(int argc, char *argv[])
 			worst = one > worst || isnan(one) ? one : worst;
 		}
 	}
+	if (p.keep_stamps)
+		write_stamps(argv[6], &e->step);
 	printf("%.3g\n", worst);
 	return NS_OK;
 }

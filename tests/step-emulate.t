@@ -19,14 +19,20 @@ set -- $(cat "$build/flags")
     tools/cuda/step-plan.c tools/cuda/heads.c tools/cuda/weights.c "$dir/kernel.o" $(find "$build/worker" -name '*.o' ! -name options.o) "$build/libns.a" "$@" -lstdc++ -lpthread) >log 2>&1
 ok 'builds' '[ -x step-emulate ] || { cat log; false; }'
 
-# near NAME YAML BATCH TOKENS POSITIONS BLOCKS SETTING=VALUE...: within 2e-2; of $dtype.
+# synth YAML SETTING=VALUE...: a model of $dtype.
 dtype=bf16
-near() {
-	name=$1 yaml=$top/tests/models/$2.yaml run="$3 $4 $5 $6"
-	shift 6
+synth() {
+	yaml=$top/tests/models/$1.yaml
+	shift
 	rm -rf model
 	for s in vocab_size=41 max_positions=1024 "$@"; do printf '%s: %s\n' "${s%%=*}" "${s#*=}"; done >new
 	{ grep -v -E "^($(cut -d: -f1 new | paste -sd '|')):" "$yaml"; cat new; } | yaml2kv - | ns-synth --dtype $dtype - model
+}
+# near NAME YAML BATCH TOKENS POSITIONS BLOCKS SETTING=VALUE...: within 2e-2.
+near() {
+	name=$1 yaml=$2 run="$3 $4 $5 $6"
+	shift 6
+	synth "$yaml" "$@"
 	ok "$name" "error=\$(timeout 100 ./step-emulate model $run) && echo \"off by \$error\" && awk -v e=\$error 'BEGIN { exit !(e <= 2e-2) }'"
 }
 near 'heads of 128, normed; three spans'      qwen3 1 5 700 3 hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=128 ffn_size=72
@@ -39,4 +45,43 @@ near 'hidden of two stages, many blocks'      llama 1 1 30 34 hidden_size=2144 n
 dtype=f16
 near 'f16, one sequence'                       qwen2 1 4 30 2 hidden_size=96 n_heads=6 n_kv_heads=2 head_dim=64 ffn_size=104
 near 'f16, two'                                qwen3 2 4 700 4 hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=128 ffn_size=72
+
+# Stamps: three spans, so that attention has both its turns; every clock's time is another.
+dtype=bf16
+synth qwen3 hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=128 ffn_size=72 n_layers=2
+ok 'stamps are noted' 'timeout 100 ./step-emulate model 2 5 700 3 stamps.tsv'
+is 'stamps: the columns' 'block op kind layer event time_ns' 'head -n 1 stamps.tsv | xargs'
+is 'stamps: ops in their order' '0 qkv 0 1 attend 0 2 out 0 3 gate 0 4 down 0 5 qkv 1 6 attend 1 7 out 1 8 gate 1 9 down 1 10 vocab NA' \
+	'tail -n +2 stamps.tsv | cut -f 2-4 | sort -nu | xargs'
+is 'stamps: from 0 on, no two the same' '' 'tail -n +2 stamps.tsv | cut -f 6 | sort -n | tee times | uniq -d; sed -n 1p times | grep -v -x 0'
+is 'stamps: all events of a product, in their order' '' "awk -F '\t' 'NR > 1 && \$3 != \"attend\" { n[\$1, \$2]++; t[\$1, \$2, \$5] = \$6; deep[\$1, \$2] = \$3 ~ /out|down/ }
+	END { for (i in n) if ((i, \"left\") in t && (n[i] != 7 - deep[i] || !(t[i, \"asked\"] < t[i, \"arrived\"] && t[i, \"arrived\"] < t[i, \"weights\"] &&
+		t[i, \"weights\"] < t[i, \"multiplied\"] && t[i, \"multiplied\"] < t[i, \"summed\"] && t[i, \"summed\"] < t[i, \"left\"] &&
+		(deep[i] || t[i, \"scaled\"] < t[i, \"left\"])))) print i, n[i] }' SUBSEP=: stamps.tsv"
+# Who looks at few heads needs not wait for all, but one waits for the last.
+is 'stamps: x is there when all have left it' '' "awk -F '\t' 'NR > 1 && \$5 == \"left\" && \$6 > last[\$2] { last[\$2] = \$6 }
+	NR > 1 && \$5 == \"arrived\" { x[\$1, \$2] = \$6; of[\$1, \$2] = \$2; one[\$2] = \$3 == \"attend\"; if (\$6 > most[\$2]) most[\$2] = \$6 }
+	END { for (i in x) if ((one[of[i]] ? most[of[i]] : x[i]) < last[of[i] - 1]) print i }' SUBSEP=: stamps.tsv"
+
+# A layer and the last op by two blocks; block 1 has no unit of attention.
+cat >times <<'END'
+qkv arrived 0 10  weights 20 30  multiplied 100 120  scaled 50 150  summed 120 200  left 200 300
+attend arrived 400  weights 450  multiplied 500  summed 540  left 600
+out arrived 700 800  weights 710 800  multiplied 750 820  summed 800 830  left 900 1000
+gate arrived 1100 1300  weights 1110 1400  multiplied 1200 1500  scaled 1300 1450  summed 1300 1500  left 1400 1600
+down arrived 1700 1800  weights 1700 1800  multiplied 1800 2000  summed 1900 2000  left 2000 2100
+vocab arrived 2200 2200  weights 2200 2200  multiplied 2300 2300  scaled 2300 2300  summed 2310 2310  left 2320 2320
+END
+awk -v OFS='\t' 'BEGIN { print "block", "op", "kind", "layer", "event", "time_ns" }
+	{ b = 0; for (i = 2; i <= NF; i++) if ($i ~ /[a-z]/) { event = $i; b = 0 } else print b++, NR - 1, $1, 0, event, $i }' times >stamps.tsv
+cat >wanted <<'END'
+kind hop_ns hop_last_ns weights_ns multiply_ns scale_ns add_ns skew_ns op_ns clock_ns
+qkv NA NA 20 80 -50 100 100 NA 10
+attend 100 100 50 50 NA 100 0 300 10
+out 100 200 0 20 NA 150 100 400 10
+gate 100 300 10 90 -50 100 200 600 10
+down 100 200 0 100 NA 100 100 500 10
+vocab 100 100 0 100 0 20 0 220 10
+END
+ok 'stamps.awk: each median by hand' 'awk -f "$top/tests/gpu/stamps.awk" stamps.tsv | tr "\t" " " | diff wanted -'
 done_testing

@@ -232,6 +232,15 @@ run(struct run *r)
 	progress_end(&r->progress);
 }
 
+static void
+write_stamps(const struct run *r)
+{
+	const struct stamps s = r->o->backend->stamps(r->engine);
+
+	stamps_write(r->o->stamps, &s);
+	free(s.ns);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -254,6 +263,8 @@ main(int argc, char *argv[])
 		write_tokens(&r, result.token);
 	if (o.dump_experts != NULL)
 		experts_write(o.dump_experts, result.experts, &o.plan, &r.model);
+	if (o.stamps != NULL)
+		write_stamps(&r);
 	write_baseline(&r);
 	o.backend->close(r.engine);
 	model_close(&r.model);

@@ -351,6 +351,35 @@ cuda_result(void *v)
 	return e->result;
 }
 
+/* The last step again, from where it began: the same word by word. */
+static void
+repeat_last(struct engine *e, const struct step *s)
+{
+	const size_t generate = e->plan.generate;
+
+	cu_place(&e->queue, e->finish.place, e->plan.batch,
+	    (uint32_t)(e->plan.prompt + generate - 1), (uint32_t)generate);
+	cu_step(&e->queue, e->weights.word, s, (uint32_t)e->m->head_dim);
+}
+
+/* Of a step that follows others, as those that are measured do. */
+static struct stamps
+cuda_stamps(void *v)
+{
+	enum { BEFORE = 8 };
+	struct engine *e = v;
+	struct step s = e->step;
+
+	s.stamp = e->stamp;
+	device_check(cudaMemsetAsync(s.stamp, 0, (size_t)s.n_blocks * s.n_ops *
+	    STEP_EVENTS * sizeof *s.stamp, e->queue.stream), "stamps");
+	for (int i = 0; i < BEFORE; i++)
+		repeat_last(e, &e->step);
+	repeat_last(e, &s);
+	device_check(cudaStreamSynchronize(e->queue.stream), "the step with stamps");
+	return step_stamps(&s);
+}
+
 static void
 cuda_close(void *v)
 {
@@ -389,5 +418,6 @@ const struct backend backend_cuda = {
 	.profile = watch_profile,
 	.counter = &watch_counter,
 	.result = cuda_result,
+	.stamps = cuda_stamps,
 	.close = cuda_close,
 };

@@ -94,6 +94,7 @@ struct engine {
 	struct finish finish;
 	size_t	 n_best_streaming;
 	struct step step;
+	unsigned long long *stamp;	/* for one step of those; or NULL */
 
 	/* On the host. */
 	cudaGraphExec_t graph;
@@ -114,5 +115,6 @@ struct experts experts_of(const struct engine *, size_t layer);	/* in decode */
 /* step-lay.c: a decode step as one kernel, where that can be. */
 void	step_lay(struct engine *, struct arena *);
 bool	step_open(struct engine *);
+struct stamps step_stamps(const struct step *);	/* out of its stamp */
 
 #endif

@@ -17,14 +17,15 @@ warps_meet(void)
 /* A warp a head: queries, the newest key and value, in shared memory and cache. */
 template <class T, int D> D_INLINE void
 prepare(const struct step &a, const struct site &s, const struct heads &h,
-    const struct mine &m, uint32_t qkv_at, int warp, int lane)
+    const struct mine &m, const struct step_op &op, int warp, int lane)
 {
 	enum { EACH = D / 32, HEADS = (GROUP_MAX + 2 + WARPS - 1) / WARPS };
-	const char *row = s.words.now + qkv_at + (size_t)m.seq * (h.heads +
+	const char *row = s.words.now + op.x + (size_t)m.seq * (h.heads +
 	    2 * h.kv_heads) * D * 4;
 	uint32_t word[HEADS][EACH];
 	struct turn<D> turn;
 
+	stamp(a, s, op, STEP_ASKED);
 #pragma unroll
 	for (int n = 0; n < HEADS; n++)
 #pragma unroll
@@ -50,6 +51,7 @@ prepare(const struct step &a, const struct site &s, const struct heads &h,
 			v[i] = __uint_as_float(word[n][i]);
 		}
 		__syncwarp();
+		stamp(a, s, op, STEP_ARRIVED);
 		turn_head<D>(v, turn, h, (nth < m.group ? h.q_norm : h.k_norm) != NULL,
 		    nth <= m.group);
 #pragma unroll
@@ -136,6 +138,7 @@ leave_head(const struct step &a, const struct site &s, const struct mine &m, con
 		}
 	}
 	if (a.n_splits == 1) {
+		stamp_left(a, s, op, mean[0].x * unit);
 		const uint32_t to = op.out + (m.seq * a.q_size +
 		    head * D + lane * 2) * 2;
 
@@ -176,10 +179,12 @@ add_up(const struct step &a, const struct site &s, const struct mine &m, const s
 	for (int e = 0; e < 2; e++)
 		for (int d = 4; d < 32; d *= 2)
 			sums->sum[e] += __shfl_xor_sync(~0u, sums->sum[e], d);
+	stamp(a, s, op, STEP_MULTIPLIED);
 	warps_meet();
 	if (warp < n)
 		put_sums<D>(slots + warp * GROUP_MAX * (D + 2), *sums, lane);
 	warps_meet();
+	stamp(a, s, op, STEP_SUMMED);
 	if (warp < m.group)
 		leave_head<T, D>(a, s, m, op, slots, n, warp, lane);
 	bulk_fence();
@@ -197,12 +202,14 @@ attend(const struct step &a, const struct site &s, struct ring &r, const struct 
 		leave_none<D>(a, s, m, op, warp, lane);
 		return;
 	}
-	prepare<T, D>(a, s, h, m, op.x, warp, lane);
+	prepare<T, D>(a, s, h, m, op, warp, lane);
 	warps_meet();
 	sums.top[0] = sums.top[1] = -INFINITY;
 	for (uint32_t j = m.first; j < m.end; j += most, turn++) {
 		const uint32_t at = ring_take(r), row = warp % warps * 16;
 
+		if (turn == 0)
+			stamp(a, s, op, STEP_WEIGHTS);
 		if (turn % (WARPS / warps) == warp / warps && j + row < m.end)
 			look_at<T, D>(&sums, a, s, m, at, row, j + row, warp, lane);
 		if (j + most >= m.end)
@@ -268,6 +275,7 @@ add_spans(const struct step &a, const struct site &s, const struct step_op &op, 
 	const uint32_t to = op.out + (seq * a.q_size + head * D +
 	    lane * 4) * 2;
 
+	stamp_left(a, s, op, mean[0] * all);
 	if (mine) {
 		words_put(s.words, to, pair<T>(mean[0] * all, mean[1] * all));
 		words_put(s.words, to + 4, pair<T>(mean[2] * all, mean[3] * all));

@@ -143,39 +143,49 @@ leave_logit(const struct step &a, const struct site &s, const struct value &v, f
 }
 
 template <class T> D_INLINE void
-leave_act(const struct site &s, const struct step_op &op, const struct value &v, float gate,
-    float up, int lane)
+leave_act(const struct site &s, const struct step_op &op, const struct value &v, float y,
+    int lane)
 {
-	const float y = __fdividef(gate, 1 + __expf(-gate)) * up;
 	const float next = __shfl_down_sync(~0u, y, 1);
 
 	if (v.there && lane % 2 == 0)
 		words_put(s.words, op.out + (v.seq * op.rows + v.row) * 2, pair<T>(y, next));
 }
 
+/* The sum over columns, and what becomes of it. */
+D_INLINE float
+result_of(const struct step &a, const struct site &s, const struct clerk &c,
+    const struct step_op &op, const struct value &v)
+{
+	float sum, up;
+
+	if (!v.there)
+		return 0;
+	sum = add_warps(a, s, c, v.tile * op.halves, v);
+	if (is_deep(op))
+		return *residual_of(a, s, v) += sum + v.bias;
+	sum = sum * s.factor[v.seq] + v.bias;
+	if (op.kind != STEP_GATE)
+		return sum;
+	up = s.factor[v.seq] * add_warps(a, s, c, v.tile * 2 + 1, v);
+	return __fdividef(sum, 1 + __expf(-sum)) * up;
+}
+
 template <class T> D_INLINE void
 finish_value(const struct step &a, const struct site &s, const struct clerk &c,
     const struct step_op &op, const struct value &v)
 {
-	float sum = v.there ? add_warps(a, s, c, v.tile * op.halves, v) : 0;
+	const float y = result_of(a, s, c, op, v);
 
-	if (is_deep(op)) {
-		float *h = residual_of(a, s, v);
-
-		sum += v.bias;
-		if (v.there)
-			*h = sum += *h;
-		leave_hidden<T>(a, s, v, sum, op.out, op.out_square, c.lane);
-		return;
-	}
-	sum *= s.factor[v.seq];
-	if (op.kind == STEP_VOCAB)
-		leave_logit(a, s, v, sum, c.lane);
+	stamp_left(a, s, op, y);
+	if (is_deep(op))
+		leave_hidden<T>(a, s, v, y, op.out, op.out_square, c.lane);
+	else if (op.kind == STEP_VOCAB)
+		leave_logit(a, s, v, y, c.lane);
 	else if (op.kind == STEP_GATE)
-		leave_act<T>(s, op, v, sum, v.there ? s.factor[v.seq] *
-		    add_warps(a, s, c, v.tile * 2 + 1, v) : 0, c.lane);
+		leave_act<T>(s, op, v, y, c.lane);
 	else if (v.there)
-		words_put(s.words, op.out + (v.seq * op.rows + v.row) * 4, sum + v.bias);
+		words_put(s.words, op.out + (v.seq * op.rows + v.row) * 4, y);
 }
 
 template <class T> D_INLINE void
@@ -187,8 +197,10 @@ finish_product(const struct step &a, const struct site &s, struct clerk &c,
 
 	struct value v = value_of(s, op, part.first, min(group, n), c.lane);
 
-	if (!is_deep(op))
+	if (!is_deep(op)) {
 		find_scale(a, s, op, c.lane);
+		stamp(a, s, op, STEP_SCALED);
+	}
 #pragma unroll 1
 	for (uint32_t j = 0; j < n; j += group) {
 		const uint32_t tiles = min(group, n - j), first = part.first + j;
@@ -196,6 +208,7 @@ finish_product(const struct step &a, const struct site &s, struct clerk &c,
 		if (j > 0)
 			v = value_of(s, op, first, tiles, c.lane);
 		barrier_wait(s.ready + c.at * 8, c.turn);
+		stamp(a, s, op, STEP_SUMMED);
 #pragma unroll 1
 		for (uint32_t i = 0; i < tiles * s.batch * STEP_ROWS; i += 32) {
 			if (i > 0)

@@ -106,6 +106,8 @@ step_lay(struct engine *e, struct arena *a)
 	s->turn = take(a, 2, sizeof *s->turn);
 	s->done = s->turn == NULL ? NULL : s->turn + 1;
 	s->finish.best = take(a, e->plan.batch * blocks, sizeof *s->finish.best);
+	if (e->plan.keep_stamps)
+		e->stamp = take(a, blocks * s->n_ops * STEP_EVENTS, sizeof *e->stamp);
 }
 
 static void
@@ -199,6 +201,23 @@ fill(const struct engine *e)
 	}
 	free(part);
 	return dealt;
+}
+
+/* What has been noted of a step, on the host. */
+struct stamps
+step_stamps(const struct step *s)
+{
+	static const char *const kind[] = { "qkv", "attend", "out", "gate", "down", "vocab" };
+	static const char *const event[STEP_EVENTS] = { "asked", "arrived", "weights",
+	    "multiplied", "scaled", "summed", "left" };
+	const size_t n = (size_t)s->n_blocks * s->n_ops * STEP_EVENTS;
+	struct stamps all = { .n_blocks = s->n_blocks, .n_ops = s->n_ops, .kind = kind,
+	    .n_kinds = sizeof kind / sizeof *kind, .event = event, .n_events = STEP_EVENTS,
+	    .ns = xalloc(n, sizeof *all.ns) };
+
+	device_check(cudaMemcpy(all.ns, s->stamp, n * sizeof *all.ns,
+	    cudaMemcpyDeviceToHost), "stamps");
+	return all;
 }
 
 /* Once the weights have been laid: is a step one kernel? */

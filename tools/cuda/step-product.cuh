@@ -152,8 +152,10 @@ multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct
 	{
 		uint4 v[N];
 
+		stamp(a, s, op, STEP_ASKED);
 		words_ask<N>(v, t.x, APART * 2, t.asked);
 		words_settle<N>(v, t.x, APART * 2, t.asked, !ONE);
+		stamp(a, s, op, STEP_ARRIVED);
 		factors<ONE, N>(f, v, h.lane);
 	}
 #pragma unroll 1
@@ -161,6 +163,8 @@ multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct
 		float c[2] = {};
 
 		at = (j & (t.per - 1)) == 0 ? ring_take(r) + here : at + tile;
+		if (j == 0)
+			stamp(a, s, op, STEP_WEIGHTS);
 		multiply<T, ONE, FIRST>(c, f, at, t.units, cols, h.lane);
 		if constexpr (N > UNITS) {
 			const uint32_t more = op.cols - STEP_COLS;
@@ -190,6 +194,7 @@ multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct
 	struct factor<ONE> f[UNITS];
 	uint4 next[UNITS];
 
+	stamp(a, s, op, STEP_ASKED);
 	words_ask<UNITS>(next, t.x, APART * 2, t.asked);
 	hand_wait(h, s);
 #pragma unroll 1
@@ -200,6 +205,7 @@ multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct
 		uint32_t at = 0;
 
 		words_settle<UNITS>(next, t.x, APART * 2, t.asked, !ONE);
+		stamp(a, s, op, STEP_ARRIVED);
 		factors<ONE, UNITS>(f, next, h.lane);
 		t.x += STEP_COLS * 2;
 		t.asked -= UNITS;
@@ -210,6 +216,8 @@ multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct
 
 			at = (i & (t.per - 1)) == 0 ? ring_take(r) + t.row * pitch + t.col * 2 :
 			    at + STEP_ROWS * pitch;
+			if (from == 0 && i == 0)
+				stamp(a, s, op, STEP_WEIGHTS);
 			multiply<T, ONE, UNITS>(c, f, at, t.units, cols, h.lane);
 			if ((i & (t.per - 1)) == t.per - 1 || i == n - 1)
 				ring_give(r, h.lane);
@@ -234,6 +242,7 @@ multiply_product(const struct step &a, const struct site &s, struct ring &r, str
 		multiply_wide<T, ONE, UNITS>(a, s, r, h, op, n);
 	else
 		multiply_wide<T, ONE, 2 * UNITS>(a, s, r, h, op, n);
+	stamp(a, s, op, STEP_MULTIPLIED);
 }
 
 #endif

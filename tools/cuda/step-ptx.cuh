@@ -120,6 +120,16 @@ word_expect(const void *p)
 	asm volatile("prefetch.global.L2 [%0];" :: "l"(p));
 }
 
+/* The same for all multiprocessors. */
+D_INLINE unsigned long long
+clock_ns(void)
+{
+	unsigned long long t;
+
+	asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t) :: "memory");
+	return t;
+}
+
 /* So many threads of the block, all in whole warps. */
 D_INLINE void
 threads_meet(uint32_t threads)

@@ -59,6 +59,24 @@ heads_of(const struct step &a, const struct site &s, const struct step_op &op)
 	return ((const struct heads *)(s.room + a.room.heads))[op.layer];
 }
 
+/* It has happened in this warp. */
+D_INLINE void
+stamp(const struct step &a, const struct site &s, const struct step_op &op, enum step_event e)
+{
+	const size_t i = &op - &op_of(a, s, 0);
+
+	if (a.stamp != NULL && threadIdx.x % 32 == 0)
+		atomicMax(a.stamp + (blockIdx.x * a.n_ops + i) * STEP_EVENTS + e, clock_ns());
+}
+
+/* Results are about to be left: v is one, and must be known before the clock is read. */
+D_INLINE void
+stamp_left(const struct step &a, const struct site &s, const struct step_op &op, float v)
+{
+	if (v == v)
+		stamp(a, s, op, STEP_LEFT);
+}
+
 /* Few tiles, those of the block's own part of hidden, of many columns. */
 D_INLINE bool
 is_deep(const struct step_op &op)

@@ -32,6 +32,16 @@ struct step_room {
 	uint32_t all;
 };
 
+/* What is noted of an op by a block, of its last warp; of several units, the last. */
+enum step_event {
+	STEP_ASKED, STEP_ARRIVED,	/* x: asked for; all of it there */
+	STEP_WEIGHTS,			/* the first stage of weights, or of the cache, read from */
+	STEP_MULTIPLIED,		/* the last product, or position, done */
+	STEP_SCALED, STEP_SUMMED,	/* the rows' scale known; all warps' sums there */
+	STEP_LEFT,			/* the last result known, and left at once */
+	STEP_EVENTS
+};
+
 struct step {
 	const struct step_op *op;	/* [n_ops] */
 	const struct step_part *part;	/* [block][n_ops] */
@@ -41,6 +51,7 @@ struct step {
 	size_t	 set;			/* bytes */
 	uint32_t *turn;			/* steps so far: tells the set */
 	uint32_t *done;			/* blocks that have ended */
+	unsigned long long *stamp;	/* [block][n_ops][STEP_EVENTS] ns; or NULL */
 	struct finish finish;		/* best: [batch][block] */
 	uint32_t n_layers, n_ops, hidden, q_size, n_splits;
 	uint32_t n_stages, n_blocks;

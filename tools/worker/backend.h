@@ -17,6 +17,7 @@ struct plan {
 	bool	 keep_logits, keep_routing, keep_experts;
 	const uint32_t *experts;	/* [layer][position][batch][top] to take; or NULL */
 	enum step_cut step;
+	bool	 keep_stamps;
 	bool	 watched;		/* a phase's work is queued and done in its range */
 };
 
@@ -51,6 +52,15 @@ struct counter {
 	void	 (*close)(struct count *);
 };
 
+/* When what happened within a decode step that is one kernel; 0: it did not. */
+struct stamps {
+	size_t	 n_blocks, n_ops, n_kinds, n_events;
+	const char *const *kind;	/* [n_kinds]: a layer's, in turns; the step's last */
+	const char *const *event;	/* [n_events] */
+	uint64_t *ns;			/* [block][op][event] by the device's clock; to be freed */
+};
+void	stamps_write(const char *path, const struct stamps *);
+
 /* What may be NULL is said; bytes of 0 are not known. */
 struct backend {
 	const char *name;
@@ -69,6 +79,7 @@ struct backend {
 	void	 (*profile)(bool on);		/* or NULL */
 	const struct counter *counter;		/* or NULL */
 	struct result (*result)(void *);
+	struct stamps (*stamps)(void *);	/* of the last step, which is done again; or NULL */
 	void	 (*close)(void *);
 };
 extern const struct backend backend_cpu, backend_cuda;

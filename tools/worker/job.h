@@ -6,7 +6,7 @@
 
 struct options {
 	const char *model, *tokens, *loading, *footprint, *routing, *logits;
-	const char *dump_tokens, *dump_experts, *experts, *counters;
+	const char *dump_tokens, *dump_experts, *experts, *counters, *stamps;
 	const struct backend *backend;
 	struct metrics metrics;		/* to be counted; or none */
 	struct plan plan;

@@ -5,7 +5,7 @@
 #include "job.h"
 
 enum { OPT_PROFILE = 256, OPT_COUNT, OPT_COUNTERS, OPT_LOADING, OPT_FOOTPRINT, OPT_ROUTING, OPT_DUMP_LOGITS,
-	OPT_DUMP_TOKENS, OPT_DUMP_EXPERTS, OPT_TOKENS, OPT_EXPERTS, OPT_STEP };
+	OPT_DUMP_TOKENS, OPT_DUMP_EXPERTS, OPT_TOKENS, OPT_EXPERTS, OPT_STEP, OPT_STAMPS };
 
 static const struct opt opts[] = {
 	{ 'm', "model", "DIR", "the checkpoint to run" },
@@ -17,6 +17,7 @@ static const struct opt opts[] = {
 	{ 'w', "warmup", "N", "repeats before those (1)" },
 	{ 's', "seed", "N", "of the random prompt tokens (1)" },
 	{ OPT_STEP, "step", "KIND", "of decode on a GPU: kernels, experts (streamed) or persistent (one kernel)" },
+	{ OPT_STAMPS, "stamps", "FILE", "write stamps.tsv: when what happened within a step" },
 	{ OPT_PROFILE, "profile", NULL, "tell a profiler when the measured repeats run" },
 	{ OPT_COUNT, "count", "LIST", "metrics of the prefill and the last decode step, by CUPTI" },
 	{ OPT_COUNTERS, "counters", "FILE", "write counters.tsv: what they came to" },
@@ -128,6 +129,7 @@ options_parse(int argc, char **argv)
 		case 'w': o.warmup = opt_count("warmup", optarg); break;
 		case 's': o.seed = opt_count("seed", optarg); break;
 		case OPT_STEP: o.plan.step = find_step(optarg); break;
+		case OPT_STAMPS: o.stamps = optarg; break;
 		case OPT_PROFILE: o.profile = true; break;
 		case OPT_COUNT: metrics_parse(&o.metrics, optarg); break;
 		case OPT_COUNTERS: o.counters = optarg; break;
@@ -146,9 +148,13 @@ options_parse(int argc, char **argv)
 	if (o.plan.step != STEP_KERNELS && o.backend == &backend_cpu)
 		errx(NS_TROUBLE, "--step %s: a GPU's decode has such a step: --device cuda",
 		    o.plan.step == STEP_EXPERTS ? "experts" : "persistent");
+	if (o.stamps != NULL && (o.plan.step != STEP_PERSISTENT || o.plan.generate == 0))
+		errx(NS_TROUBLE, "--stamps: of the last decode step of --step persistent: "
+		    "ask for that, and for one token or more");
 	check_counting(&o);
 	o.plan.keep_logits = o.logits != NULL;
 	o.plan.keep_routing = o.routing != NULL;
+	o.plan.keep_stamps = o.stamps != NULL;
 	o.plan.keep_experts = o.dump_experts != NULL;
 	o.plan.watched = o.profile || o.metrics.n > 0 ||
 	    (o.backend->watched != NULL && o.backend->watched());
