@@ -1,7 +1,10 @@
 /*
  * step-emulate.cpp: the kernel of a decode step on a CPU (emulate.hpp).  All
- * blocks run at a time; bulk copies arrive late.
+ * blocks run at a time; bulk copies arrive late.  Of memory nothing is read that
+ * no block has asked into the L2 before, but for what a step begins with.
  */
+#include <mutex>
+#include <set>
 #include <thread>
 
 #include "emulate.hpp"
@@ -34,6 +37,27 @@ shared16(uint32_t at, bool there = true)
 		memcpy(&v, shared_of(at), sizeof v);
 	return v;
 }
+/* Lines of memory, of a block; then of all that have ended. */
+struct lines {
+	std::set<uintptr_t> expected, asked;
+};
+static thread_local lines lines;
+static uintptr_t
+line_of(const void *p)
+{
+	return (uintptr_t)p / 128;
+}
+static void
+line_expect(const void *p)
+{
+	lines.expected.insert(line_of(p));
+}
+static float
+__ldg(const float *p)
+{
+	lines.asked.insert(line_of(p));
+	return *p;
+}
 static void
 word_put(void *p, uint32_t v)
 {
@@ -43,8 +67,12 @@ word_put(void *p, uint32_t v)
 static uint32_t
 word_ask(const void *p, bool there = true)
 {
-	const uint32_t v = there ? __atomic_load_n((const uint32_t *)p, __ATOMIC_RELAXED) : 0;
+	uint32_t v = 0;
 
+	if (there) {
+		lines.asked.insert(line_of(p));
+		v = __atomic_load_n((const uint32_t *)p, __ATOMIC_RELAXED);
+	}
 	if (v == UINT32_MAX)
 		pass((const uint32_t *)p, v);
 	return v;
@@ -57,7 +85,6 @@ word_ask4(const void *p, bool there)
 	return { word_ask(at, there), word_ask(at + 4, there), word_ask(at + 8, there),
 	    word_ask(at + 12, there) };
 }
-static void word_expect(const void *) {}
 /* Each that asks has a time of its own. */
 static unsigned long long
 clock_ns(void)
@@ -146,15 +173,32 @@ cu_step_fits(enum word, struct step *a, uint32_t dim)
 	return a->n_stages * STEP_STAGE + a->room.all <= SHARED;
 }
 
+static void
+remember(struct lines *all)
+{
+	static std::mutex one;
+	const std::lock_guard<std::mutex> guard(one);
+
+	all->expected.insert(lines.expected.begin(), lines.expected.end());
+	all->asked.insert(lines.asked.begin(), lines.asked.end());
+}
+
 void
 cu_step(const struct queue *, enum word word, const struct step *a, uint32_t dim)
 {
 	static uint64_t seed;
 	const auto kernel = word == WORD_F16 ? step_of<half>(a, dim) : step_of<bf16>(a, dim);
 	std::vector<std::thread> blocks;
+	struct lines all;
 
 	for (unsigned i = 0; i < a->n_blocks; i++)
-		blocks.emplace_back(run_block, dim3(i), (int)THREADS, ++seed, [=] { kernel(*a); });
+		blocks.emplace_back([=, &all, mine = ++seed] {
+			run_block(dim3(i), THREADS, mine, [=] { kernel(*a); });
+			remember(&all);
+		});
 	for (std::thread &t : blocks)
 		t.join();
+	if (!std::includes(all.expected.begin(), all.expected.end(), all.asked.begin(),
+	    all.asked.end()))
+		wrong("read what nobody had asked for ahead");
 }

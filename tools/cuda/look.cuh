@@ -30,11 +30,11 @@ find_turn(struct turn<D> *t, const struct heads &h, const struct mine &m,
 	for (int i = 0; i < D / 64; i++) {
 		const int at = lane + i * 32;
 
-		t->cos[i] = h.cos[(size_t)m.position * (D / 2) + at];
-		t->sin[i] = h.sin[(size_t)m.position * (D / 2) + at];
+		t->cos[i] = __ldg(h.cos + (size_t)m.position * (D / 2) + at);
+		t->sin[i] = __ldg(h.sin + (size_t)m.position * (D / 2) + at);
 #pragma unroll
 		for (int r = 0; r < 2; r++) {
-			t->norm[2 * i + r] = norm != NULL ? norm[at + r * D / 2] : 1;
+			t->norm[2 * i + r] = norm != NULL ? __ldg(norm + at + r * D / 2) : 1;
 			t->bias[2 * i + r] = h.bias != NULL ?
 			    h.bias[head * D + at + r * D / 2] : 0;
 		}

@@ -98,13 +98,6 @@ look_at(struct sums<D> *sums, const struct step &a, const struct site &s, const 
 	add_values<T, D>(sums, v, ps, was, lane);
 }
 
-/* Where a span's result lies: D values, then their top and their sum. */
-template <int D> D_INLINE uint32_t
-span_at(const struct step &a, uint32_t seq, uint32_t head, uint32_t split)
-{
-	return ((seq * (a.q_size / D) + head) * a.n_splits + split) * (D + 4) * 4;
-}
-
 /* Of one query head, by one warp, out of the first n slots. */
 template <class T, int D> D_INLINE void
 leave_head(const struct step &a, const struct site &s, const struct mine &m, const struct step_op &op,
@@ -289,7 +282,7 @@ attend_all(const struct step &a, const struct site &s, struct ring &r,
 	const struct heads &h = heads_of(a, s, op);
 
 	for (uint32_t i = 0; i < part.n; i++)
-		attend<T, D>(a, s, r, h, unit_of(a, h, part.first + i), op, warp, lane);
+		attend<T, D>(a, s, r, h, unit_of(a, s, h, part.first + i), op, warp, lane);
 	if (a.n_splits == 1)
 		return;
 	for (uint32_t i = blockIdx.x + warp * a.n_blocks; i < s.batch * h.heads;

@@ -65,22 +65,77 @@ fetch_unit(struct ring &r, const struct heads &h, const struct mine &m, uint64_t
 	}
 }
 
+/* Lines that few blocks read. */
+D_INLINE void
+expect(const void *p, uint32_t bytes, int lane)
+{
+	const char *const end = (const char *)p + bytes;
+
+	for (const char *at = (const char *)((uintptr_t)p / 128 * 128) + lane * 128; at < end;
+	    at += 32 * 128)
+		line_expect(at);
+}
+
+/* Of attention: what turns and norms its heads, and spans' results. */
+template <int D> D_INLINE void
+expect_heads(const struct step &a, const struct site &s, const struct step_op &op, int lane)
+{
+	const struct heads &h = heads_of(a, s, op);
+
+	for (uint32_t seq = 0; seq < s.batch; seq++) {
+		expect(h.cos + (size_t)s.position[seq] * (D / 2), D / 2 * 4, lane);
+		expect(h.sin + (size_t)s.position[seq] * (D / 2), D / 2 * 4, lane);
+	}
+	if (h.q_norm != NULL)
+		expect(h.q_norm, D * 4, lane);
+	if (h.k_norm != NULL)
+		expect(h.k_norm, D * 4, lane);
+	if (a.n_splits > 1)
+		for (uint32_t i = blockIdx.x; i < s.batch * h.heads; i += a.n_blocks)
+			expect(s.words.now + op.square + span_at<D>(a, 0, i, 0),
+			    span_at<D>(a, 0, 1, 0), lane);
+}
+
+/*
+ * All that an op reads but for what comes through the ring.  Whoever reads it
+ * first would wait behind the weights that are under way by then.
+ */
+template <int D> D_INLINE void
+expect_op(const struct step &a, const struct site &s, uint32_t i, int lane)
+{
+	const struct step_op &op = op_of(a, s, i);
+	const struct step_part part = part_of(a, s, i);
+	const uint32_t first = part.first * STEP_ROWS, bytes = part.n * STEP_ROWS * 4;
+
+	words_expect(s.words.now + op.x, op.x_bytes, lane);
+	if (op.kind == STEP_ATTEND)
+		expect_heads<D>(a, s, op, lane);
+	else if (!is_deep(op))
+		words_expect(s.words.now + op.square, s.batch * a.hidden / STEP_ROWS * 4, lane);
+	if (op.bias != NULL)
+		expect(op.bias + first, bytes, lane);
+	if (op.norm != NULL)
+		expect(op.norm + first, bytes, lane);
+}
+
 template <int D> D_INLINE void
 fetch(const struct step &a, const struct site &s, struct ring &r, int lane)
 {
 	const uint64_t policy = read_once_policy();
 
+	expect_op<D>(a, s, 0, lane);
 #pragma unroll 1
 	for (uint32_t i = 0; i < a.n_ops; i++) {
 		const struct step_op &op = op_of(a, s, i);
 		const struct step_part part = part_of(a, s, i);
 
-		words_expect(s.words.now + op.x, op.x_bytes, lane);
+		if (i + 1 < a.n_ops)
+			expect_op<D>(a, s, i + 1, lane);
 		if (op.kind != STEP_ATTEND)
 			fetch_product(r, op, part, policy, lane);
 		else
 			for (uint32_t u = 0; u < part.n; u++)
-				fetch_unit<D>(r, heads_of(a, s, op), unit_of(a,
+				fetch_unit<D>(r, heads_of(a, s, op), unit_of(a, s,
 				    heads_of(a, s, op), part.first + u), policy, lane);
 	}
 }

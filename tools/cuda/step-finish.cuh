@@ -26,8 +26,8 @@ value_of(const struct site &s, const struct step_op &op, uint32_t tile, uint32_t
 	const uint32_t row = (tile + t) * STEP_ROWS + i % STEP_ROWS;
 	const bool there = t < n && row < op.rows;
 
-	return { t, pair - t * s.batch, row, there && op.bias != NULL ? op.bias[row] : 0,
-	    there && op.norm != NULL ? op.norm[row] : 0, there };
+	return { t, pair - t * s.batch, row, there && op.bias != NULL ? __ldg(op.bias + row) : 0,
+	    there && op.norm != NULL ? __ldg(op.norm + row) : 0, there };
 }
 
 D_INLINE float
@@ -101,28 +101,44 @@ residual_of(const struct step &a, const struct site &s, const struct value &v)
 	    v.row % STEP_ROWS;
 }
 
-/* The embedding of the last token is h: as if a layer before the first gave it. */
+/*
+ * The embedding of the last token is h: as if a layer before the first gave it.
+ * By all threads, before any weights are asked for.
+ */
 template <class T> D_INLINE void
-begin_step(const struct step &a, const struct site &s, int lane)
+read_hidden(const struct step &a, const struct site &s)
+{
+	const struct step_part part = a.part[(size_t)blockIdx.x * a.n_ops + STEP_OUT];
+	float *to = (float *)(s.room + a.room.residual);
+
+#pragma unroll 1
+	for (uint32_t i = threadIdx.x; i < part.n * s.batch * STEP_ROWS; i += THREADS) {
+		const uint32_t tile = part.first + i / STEP_ROWS / s.batch;
+		const uint32_t row = tile * STEP_ROWS + i % STEP_ROWS;
+		const uint32_t seq = i / STEP_ROWS % s.batch;
+		const uint32_t *token = a.finish.token +
+		    (a.finish.place[seq].n_generated - 1) * s.batch;
+
+		line_expect(a.first_norm + row);
+		to[i] = to_float(((const T *)a.finish.embed)[token[seq] * (size_t)a.hidden + row]);
+	}
+}
+
+template <class T> D_INLINE void
+leave_first(const struct step &a, const struct site &s, int lane)
 {
 	const struct step_part part = part_of(a, s, STEP_OUT);
 	const struct step_op &next = op_of(a, s, STEP_QKV);
+	struct step_op before = op_of(a, s, STEP_OUT);
 
+	before.bias = NULL;
+	before.norm = a.first_norm;
 #pragma unroll 1
 	for (uint32_t i = 0; i < part.n * s.batch * STEP_ROWS; i += 32) {
-		struct value v = value_of(s, op_of(a, s, STEP_OUT), part.first, part.n, i + lane);
-		float h = 0;
+		const struct value v = value_of(s, before, part.first, part.n, i + lane);
 
-		if (v.there) {
-			const uint32_t *token = a.finish.token +
-			    (a.finish.place[v.seq].n_generated - 1) * s.batch;
-
-			v.norm = a.first_norm[v.row];
-			h = to_float(((const T *)a.finish.embed)[token[v.seq] *
-			    (size_t)a.hidden + v.row]);
-			*residual_of(a, s, v) = h;
-		}
-		leave_hidden<T>(a, s, v, h, next.x, next.square, lane);
+		leave_hidden<T>(a, s, v, v.there ? *residual_of(a, s, v) : 0, next.x,
+		    next.square, lane);
 	}
 }
 
@@ -194,8 +210,7 @@ finish_product(const struct step &a, const struct site &s, struct clerk &c,
 {
 	const uint32_t n = part.n / op.halves;
 	const uint32_t group = (is_deep(op) ? STEP_DEEP : STEP_GROUP) / op.halves;
-
-	struct value v = value_of(s, op, part.first, min(group, n), c.lane);
+	struct value next = value_of(s, op, part.first, min(group, n), c.lane);
 
 	if (!is_deep(op)) {
 		find_scale(a, s, op, c.lane);
@@ -204,15 +219,16 @@ finish_product(const struct step &a, const struct site &s, struct clerk &c,
 #pragma unroll 1
 	for (uint32_t j = 0; j < n; j += group) {
 		const uint32_t tiles = min(group, n - j), first = part.first + j;
+		const uint32_t values = tiles * s.batch * STEP_ROWS;
 
-		if (j > 0)
-			v = value_of(s, op, first, tiles, c.lane);
 		barrier_wait(s.ready + c.at * 8, c.turn);
 		stamp(a, s, op, STEP_SUMMED);
 #pragma unroll 1
-		for (uint32_t i = 0; i < tiles * s.batch * STEP_ROWS; i += 32) {
-			if (i > 0)
-				v = value_of(s, op, first, tiles, c.lane + i);
+		for (uint32_t i = 0; i < values; i += 32) {
+			const struct value v = next;
+
+			next = i + 32 < values ? value_of(s, op, first, tiles, c.lane + i + 32) :
+			    value_of(s, op, first + tiles, min(group, n - j - tiles), c.lane);
 			finish_value<T>(a, s, c, op, v);
 		}
 		__syncwarp();
@@ -266,7 +282,7 @@ finish_all(const struct step &a, const struct site &s, int lane)
 {
 	struct clerk c = { 0, 0, lane };
 
-	begin_step<T>(a, s, lane);
+	leave_first<T>(a, s, lane);
 #pragma unroll 1
 	for (uint32_t i = 0; i < a.n_ops; i++)
 		if (op_of(a, s, i).kind != STEP_ATTEND)

@@ -38,13 +38,35 @@ lay_room(struct step *a, uint32_t dim)
 	a->room = r;
 }
 
-/* Words of four bytes, by all threads. */
+/* Tables that all threads read, from memory to shared memory, by one of them. */
 D_INLINE void
-copy(void *to, const void *from, size_t bytes)
+fetch_tables(const struct step &a, const struct site &s, uint32_t barrier)
 {
-#pragma unroll 1
-	for (size_t i = threadIdx.x; i < bytes / 4; i += THREADS)
-		((uint32_t *)to)[i] = ((const uint32_t *)from)[i];
+	const uint32_t room = (uint32_t)__cvta_generic_to_shared(s.room);
+	const uint32_t ops = a.n_ops * sizeof *a.op, heads = a.n_layers * sizeof *a.heads;
+	const uint64_t policy = read_once_policy();
+
+	static_assert(sizeof *a.op % 16 == 0 && sizeof *a.heads % 16 == 0);
+	barrier_expect(barrier, ops + heads);
+	bulk_copy(room + a.room.ops, a.op, ops, barrier, policy);
+	bulk_copy(room + a.room.heads, a.heads, heads, barrier, policy);
+}
+
+/* What a block must know before it fetches, all of it on its way at a time. */
+template <class T> D_INLINE void
+begin_step(const struct step &a, const struct site &s, uint32_t barrier)
+{
+	struct step_part *part = (struct step_part *)(s.room + a.room.parts);
+
+	if (threadIdx.x == 0)
+		fetch_tables(a, s, barrier);
+	read_hidden<T>(a, s);
+#pragma unroll 1	/* first those who have nothing of that */
+	for (uint32_t i = THREADS - 1 - threadIdx.x; i < a.n_ops; i += THREADS)
+		part[i] = a.part[(size_t)blockIdx.x * a.n_ops + i];
+	if (threadIdx.x < s.batch)
+		s.position[threadIdx.x] = a.finish.place[threadIdx.x].position;
+	barrier_wait(barrier, 0);
 }
 
 template <class T, int D, bool ONE> D_INLINE void
@@ -70,22 +92,21 @@ step(const __grid_constant__ struct step a)
 {
 #if __CUDA_ARCH__ >= 900
 	extern __shared__ __align__(128) unsigned char smem[];
-	__shared__ unsigned long long barriers[2 * STEP_STAGES + 4], best[STEP_BATCH];
+	__shared__ unsigned long long barriers[2 * STEP_STAGES + 5], best[STEP_BATCH];
 	__shared__ float scale[STEP_BATCH], factor[STEP_BATCH];
+	__shared__ uint32_t position[STEP_BATCH];
 	const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 	const uint32_t barrier = (uint32_t)__cvta_generic_to_shared(barriers);
+	const uint32_t tables = barrier + (2 * STEP_STAGES + 4) * 8;
 	const uint32_t set = *a.turn & 1;
 	struct ring r = { (uint32_t)__cvta_generic_to_shared(smem), barrier,
 	    barrier + STEP_STAGES * 8, a.n_stages, 0, 0 };
 	const struct site s = { { a.words + set * a.set,
 	    set == 0 ? (ptrdiff_t)a.set : -(ptrdiff_t)a.set }, smem,
-	    smem + a.n_stages * STEP_STAGE, scale, factor, best, barrier + 2 * STEP_STAGES * 8,
-	    barrier + (2 * STEP_STAGES + 2) * 8, ONE ? 1 : (uint32_t)a.finish.batch };
+	    smem + a.n_stages * STEP_STAGE, scale, factor, best, position,
+	    barrier + 2 * STEP_STAGES * 8, barrier + (2 * STEP_STAGES + 2) * 8,
+	    ONE ? 1 : (uint32_t)a.finish.batch };
 
-	copy(s.room + a.room.ops, a.op, a.n_ops * sizeof *a.op);
-	copy(s.room + a.room.parts, a.part + (size_t)blockIdx.x * a.n_ops,
-	    a.n_ops * sizeof *a.part);
-	copy(s.room + a.room.heads, a.heads, a.n_layers * sizeof *a.heads);
 	if (threadIdx.x < STEP_BATCH) {
 		best[threadIdx.x] = 0;
 		scale[threadIdx.x] = 1;
@@ -98,7 +119,11 @@ step(const __grid_constant__ struct step a)
 		barrier_init(s.ready + threadIdx.x * 8, WARPS);
 		barrier_init(s.empty + threadIdx.x * 8, 1);
 	}
+	if (threadIdx.x == 0)
+		barrier_init(tables, 1);
 	bulk_fence();
+	__syncthreads();
+	begin_step<T>(a, s, tables);
 	__syncthreads();
 	if (warp == WARPS + 1)
 		fetch<D>(a, s, r, lane);

@@ -115,7 +115,7 @@ word_ask4(const void *p, bool there)
 
 /* Its line comes to the L2, and where it lies to this multiprocessor. */
 D_INLINE void
-word_expect(const void *p)
+line_expect(const void *p)
 {
 	asm volatile("prefetch.global.L2 [%0];" :: "l"(p));
 }

@@ -16,6 +16,7 @@ struct site {
 	float	*scale;			/* [batch]: 1 / rms of the last h that was multiplied */
 	float	*factor;		/* [batch]: to that from the one before */
 	unsigned long long *best;	/* [batch] */
+	uint32_t *position;		/* [batch]: of the newest */
 	uint32_t ready, empty;		/* [2] barriers of sums */
 	uint32_t batch;
 };
@@ -100,17 +101,24 @@ pitch_of(uint32_t cols)
 
 /* A unit of attention: a sequence's key head, and a span of positions. */
 D_INLINE struct mine
-unit_of(const struct step &a, const struct heads &h, uint32_t unit)
+unit_of(const struct step &a, const struct site &s, const struct heads &h, uint32_t unit)
 {
 	const uint32_t split = unit % a.n_splits, kv = unit / a.n_splits % h.kv_heads;
 	const uint32_t seq = unit / a.n_splits / h.kv_heads;
-	const uint32_t position = h.place[seq].position, all = position + 1;
+	const uint32_t position = s.position[seq], all = position + 1;
 	const uint32_t begin = h.window != 0 && all > h.window ? all - h.window : 0;
 	const uint32_t each = ((all - begin + a.n_splits - 1) / a.n_splits + 15) / 16 * 16;
 
 	return { seq, kv, (seq * h.kv_heads + kv) * (size_t)h.n_positions * h.dim,
 	    h.heads / h.kv_heads, position, min(begin + split * each, all),
 	    min(begin + (split + 1) * each, all), split };
+}
+
+/* Where a span's result lies: D values, then their top and their sum. */
+template <int D> D_INLINE uint32_t
+span_at(const struct step &a, uint32_t seq, uint32_t head, uint32_t split)
+{
+	return ((seq * (a.q_size / D) + head) * a.n_splits + split) * (D + 4) * 4;
 }
 
 /* Positions of a unit that lie in a stage: their keys, then their values. */

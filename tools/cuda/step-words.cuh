@@ -44,7 +44,7 @@ words_most(uint4 v)
 	return max(max(v.x, v.y), max(v.z, v.w));
 }
 
-/* Their lines come to the L2, and where they lie to this multiprocessor. */
+/* Lines that all blocks read come to the L2: each asks for its share of many. */
 D_INLINE void
 words_expect(const char *p, uint32_t bytes, int lane)
 {
@@ -52,7 +52,7 @@ words_expect(const char *p, uint32_t bytes, int lane)
 	const uint32_t apart = (lines + most - 1) / most;
 
 	for (uint32_t i = lane * apart + blockIdx.x % apart; i < lines; i += 32 * apart)
-		word_expect(p + i * 128);
+		line_expect(p + i * 128);
 }
 
 /* Four words at each of N places, so many bytes apart, of which n are there. */
