@@ -2,7 +2,7 @@
  * step-emulate: decodes a checkpoint by the kernel of a whole step, on a CPU
  * (step-emulate.cpp), and by the CPU backend, each token from an empty cache on;
  * writes the greatest relative L2 error of a sequence's logits; and the stamps
- * of the last step, if they have a name.
+ * of the last step, if they have a name.  Steps differ in what may be chosen.
  */
 #include <err.h>
 #include <math.h>
@@ -187,6 +187,7 @@ main(int argc, char *argv[])
 		    (i - 1) * p.batch, p.batch * sizeof *prompt);
 		if (i + 1 == p.generate)
 			e->step.stamp = e->stamp;
+		e->step.under_way = 1 + i % e->step.n_stages;
 		cu_step(&e->queue, e->weights.word, &e->step, (uint32_t)m.head_dim);
 		for (size_t s = 0; s < p.batch; s++) {
 			const double one = error(e->finish.keep + (i + 1) * row + s * m.vocab,

@@ -8,9 +8,11 @@
 #include <thread>
 
 #include "emulate.hpp"
+#include "step.h"
 
 #define STEP_PTX_CUH
 
+static thread_local const struct step *given;
 static thread_local meeting readers;
 static void threads_meet(uint32_t n) { meet(readers, n, nullptr, nullptr); }
 
@@ -147,6 +149,16 @@ barrier_wait(uint32_t at, uint32_t parity)
 }
 static uint64_t read_once_policy(void) { return 0; }
 static void bulk_fence(void) {}
+/* Barriers of stages, one for each copy that is to come. */
+static thread_local std::multiset<uint32_t> under_way;
+
+static void
+set_out(uint32_t barrier)
+{
+	under_way.insert(barrier);
+	if (std::set<uint32_t>(under_way.begin(), under_way.end()).size() > given->under_way)
+		wrong("more stages under way than may be");
+}
 static void
 bulk_copy(uint32_t to, const void *from, uint32_t bytes, uint32_t at, uint64_t)
 {
@@ -154,7 +166,9 @@ bulk_copy(uint32_t to, const void *from, uint32_t bytes, uint32_t at, uint64_t)
 		wrong("a bulk copy that is not aligned");
 	if (to + bytes > SHARED)
 		wrong("a bulk copy beyond shared memory");
+	set_out(at);
 	here->later.push_back([=] {
+		under_way.erase(under_way.find(at));
 		memcpy(shared_of(to), from, bytes);
 		barrier_of(at)->bytes -= (int32_t)bytes;
 		barrier_turn(barrier_of(at));
@@ -169,7 +183,7 @@ bool
 cu_step_fits(enum word, struct step *a, uint32_t dim)
 {
 	lay_room(a, dim);
-	a->n_stages = 3;
+	a->n_stages = a->under_way = 3;
 	return a->n_stages * STEP_STAGE + a->room.all <= SHARED;
 }
 
@@ -193,6 +207,7 @@ cu_step(const struct queue *, enum word word, const struct step *a, uint32_t dim
 
 	for (unsigned i = 0; i < a->n_blocks; i++)
 		blocks.emplace_back([=, &all, mine = ++seed] {
+			given = a;
 			run_block(dim3(i), THREADS, mine, [=] { kernel(*a); });
 			remember(&all);
 		});

@@ -53,7 +53,7 @@ ok 'stamps are noted' 'timeout 100 ./step-emulate model 2 5 700 3 stamps.tsv'
 is 'stamps: the columns' 'block op kind layer event time_ns' 'head -n 1 stamps.tsv | xargs'
 is 'stamps: ops in their order' '0 qkv 0 1 attend 0 2 out 0 3 gate 0 4 down 0 5 qkv 1 6 attend 1 7 out 1 8 gate 1 9 down 1 10 vocab NA' \
 	'tail -n +2 stamps.tsv | cut -f 2-4 | sort -nu | xargs'
-is 'stamps: from 0 on, no two the same' '' 'tail -n +2 stamps.tsv | cut -f 6 | sort -n | tee times | uniq -d; sed -n 1p times | grep -v -x 0'
+is 'stamps: from 0 on, no two the same' '0 0' 'tail -n +2 stamps.tsv | cut -f 6 | sort -n >times; echo $(sed -n 1p times) $(uniq -d times | wc -l)'
 is 'stamps: all events of a product, in their order' '' "awk -F '\t' 'NR > 1 && \$3 != \"attend\" { n[\$1, \$2]++; t[\$1, \$2, \$5] = \$6; deep[\$1, \$2] = \$3 ~ /out|down/ }
 	END { for (i in n) if ((i, \"left\") in t && (n[i] != 7 - deep[i] || !(t[i, \"asked\"] < t[i, \"arrived\"] && t[i, \"arrived\"] < t[i, \"weights\"] &&
 		t[i, \"weights\"] < t[i, \"multiplied\"] && t[i, \"multiplied\"] < t[i, \"summed\"] && t[i, \"summed\"] < t[i, \"left\"] &&

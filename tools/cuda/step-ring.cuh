@@ -7,7 +7,8 @@
 
 struct ring {
 	uint32_t data, full, empty;	/* [n] stages and their barriers */
-	uint32_t n, at, turn;
+	uint32_t n, under_way;		/* stages; that are filled at a time */
+	uint32_t at, turn;
 };
 
 D_INLINE void
@@ -37,11 +38,22 @@ ring_give(struct ring &r, int lane)
 	ring_next(r);
 }
 
+/* Until the stage so many before the next has come. */
+D_INLINE void
+ring_wait(const struct ring &r, uint32_t before)
+{
+	const bool wraps = r.at < before;
+
+	barrier_wait(r.full + (r.at - before + (wraps ? r.n : 0)) * 8, r.turn ^ wraps);
+}
+
 /* By the filling warp: bytes are about to come; the stage's address. */
 D_INLINE uint32_t
 ring_fill(const struct ring &r, uint32_t bytes, int lane)
 {
+	ring_wait(r, r.under_way);
 	barrier_wait(r.empty + r.at * 8, r.turn ^ 1);
+	__syncwarp();			/* all have seen it: a stage of no bytes is over at once */
 	if (lane == 0)
 		barrier_expect(r.full + r.at * 8, bytes);
 	__syncwarp();

@@ -33,6 +33,7 @@ cu_step_fits(enum word word, struct step *a, uint32_t dim)
 	if (left < STEP_STAGES_LEAST * STEP_STAGE)
 		return false;
 	a->n_stages = min((uint32_t)left / STEP_STAGE, (uint32_t)STEP_STAGES);
+	a->under_way = a->n_stages;
 	return cudaFuncSetAttribute(kernel_of(word, a, dim), cudaFuncAttributeMaxDynamicSharedMemorySize,
 	    shared_bytes(a)) == cudaSuccess &&
 	    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(word, a, dim), THREADS,
