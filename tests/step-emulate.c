@@ -188,6 +188,7 @@ main(int argc, char *argv[])
 		if (i + 1 == p.generate)
 			e->step.stamp = e->stamp;
 		e->step.under_way = 1 + i % e->step.n_stages;
+		e->step.keep = i % 2 == 0 ? STEP_KEEP_MARKED : STEP_KEEP_NOT;
 		cu_step(&e->queue, e->weights.word, &e->step, (uint32_t)m.head_dim);
 		for (size_t s = 0; s < p.batch; s++) {
 			const double one = error(e->finish.keep + (i + 1) * row + s * m.vocab,

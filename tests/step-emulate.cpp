@@ -49,9 +49,30 @@ line_of(const void *p)
 {
 	return (uintptr_t)p / 128;
 }
-static void
-line_expect(const void *p)
+/* Words are all kept alike; of the rest, nobody says so. */
+static uint64_t
+word_policy(bool keep)
 {
+	return keep ? 2 : 1;
+}
+static bool
+is_kept(void)
+{
+	return given->keep == STEP_KEEP_MARKED;
+}
+static void
+check_policy(uint64_t policy)
+{
+	if (policy != word_policy(is_kept()))
+		wrong("a word that is not kept like others");
+}
+static void
+line_expect(const void *p, bool keep)
+{
+	const bool word = (size_t)((const char *)p - given->words) < 2 * given->set;
+
+	if (keep != (word && is_kept()))
+		wrong("a line that is not kept like others");
 	lines.expected.insert(line_of(p));
 }
 static float
@@ -61,16 +82,18 @@ __ldg(const float *p)
 	return *p;
 }
 static void
-word_put(void *p, uint32_t v)
+word_put(void *p, uint32_t v, uint64_t policy)
 {
+	check_policy(policy);
 	__atomic_store_n((uint32_t *)p, v, __ATOMIC_RELAXED);
 }
 /* Who gets what nobody has written yet lets others run. */
 static uint32_t
-word_ask(const void *p, bool there = true)
+word_ask(const void *p, bool there, uint64_t policy)
 {
 	uint32_t v = 0;
 
+	check_policy(policy);
 	if (there) {
 		lines.asked.insert(line_of(p));
 		v = __atomic_load_n((const uint32_t *)p, __ATOMIC_RELAXED);
@@ -80,12 +103,12 @@ word_ask(const void *p, bool there = true)
 	return v;
 }
 static uint4
-word_ask4(const void *p, bool there)
+word_ask4(const void *p, bool there, uint64_t policy)
 {
 	const char *at = (const char *)p;
 
-	return { word_ask(at, there), word_ask(at + 4, there), word_ask(at + 8, there),
-	    word_ask(at + 12, there) };
+	return { word_ask(at, there, policy), word_ask(at + 4, there, policy),
+	    word_ask(at + 8, there, policy), word_ask(at + 12, there, policy) };
 }
 /* Each that asks has a time of its own. */
 static unsigned long long

@@ -32,7 +32,7 @@ prepare(const struct step &a, const struct site &s, const struct heads &h,
 		for (int i = 0; i < EACH; i++)
 			if (warp + n * WARPS < m.group + 2)
 				word[n][i] = word_ask(row + (head_of(h, m, warp + n * WARPS) * D +
-				    lane + i / 2 * 32 + i % 2 * D / 2) * 4);
+				    lane + i / 2 * 32 + i % 2 * D / 2) * 4, true, s.words.policy);
 #pragma unroll
 	for (int n = 0; n < HEADS; n++) {
 		const unsigned nth = warp + n * WARPS, head = head_of(h, m, nth);
@@ -46,7 +46,7 @@ prepare(const struct step &a, const struct site &s, const struct heads &h,
 		find_turn<D>(&turn, h, m, head, lane);
 #pragma unroll
 		for (int i = 0; i < EACH; i++) {
-			words_settle(word[n][i], row + (head * D + lane + i / 2 * 32 +
+			words_settle(s.words, word[n][i], row + (head * D + lane + i / 2 * 32 +
 			    i % 2 * D / 2) * 4);
 			v[i] = __uint_as_float(word[n][i]);
 		}
@@ -227,9 +227,9 @@ add_spans(const struct step &a, const struct site &s, const struct step_op &op, 
 	for (int i = 0; i < 2; i++) {
 		const char *of = from + (lane + i * 32) * SPAN + D * 4;
 		const bool there = lane + i * 32 < a.n_splits;
-		uint32_t top = word_ask(of, there);
+		uint32_t top = word_ask(of, there, s.words.policy);
 
-		words_settle(top, of);
+		words_settle(s.words, top, of);
 		weight[i] = there ? __uint_as_float(top) : -INFINITY;
 		best = fmaxf(best, weight[i]);
 	}
@@ -239,9 +239,9 @@ add_spans(const struct step &a, const struct site &s, const struct step_op &op, 
 #pragma unroll
 	for (int i = 0; i < 2; i++) {
 		const char *of = from + (lane + i * 32) * SPAN + (D + 1) * 4;
-		uint32_t sum = word_ask(of, lane + i * 32 < a.n_splits);
+		uint32_t sum = word_ask(of, lane + i * 32 < a.n_splits, s.words.policy);
 
-		words_settle(sum, of);
+		words_settle(s.words, sum, of);
 		weight[i] = exp2f(weight[i] - best);
 		all += weight[i] * __uint_as_float(sum);
 	}
@@ -252,8 +252,8 @@ add_spans(const struct step &a, const struct site &s, const struct step_op &op, 
 		const int n = mine ? (int)(a.n_splits - first) : 0;
 		uint4 v[AHEAD];
 
-		words_ask<AHEAD>(v, from + first * SPAN + lane * 16, SPAN, n);
-		words_settle<AHEAD>(v, from + first * SPAN + lane * 16, SPAN, n, false);
+		words_ask<AHEAD>(s.words, v, from + first * SPAN + lane * 16, SPAN, n);
+		words_settle<AHEAD>(s.words, v, from + first * SPAN + lane * 16, SPAN, n, false);
 #pragma unroll
 		for (int k = 0; k < AHEAD; k++) {
 			const float one = __shfl_sync(~0u, first + k < 32 ? weight[0] : weight[1],

@@ -67,13 +67,13 @@ fetch_unit(struct ring &r, const struct heads &h, const struct mine &m, uint64_t
 
 /* Lines that few blocks read. */
 D_INLINE void
-expect(const void *p, uint32_t bytes, int lane)
+expect(const void *p, uint32_t bytes, int lane, bool keep = false)
 {
 	const char *const end = (const char *)p + bytes;
 
 	for (const char *at = (const char *)((uintptr_t)p / 128 * 128) + lane * 128; at < end;
 	    at += 32 * 128)
-		line_expect(at);
+		line_expect(at, keep);
 }
 
 /* Of attention: what turns and norms its heads, and spans' results. */
@@ -93,7 +93,7 @@ expect_heads(const struct step &a, const struct site &s, const struct step_op &o
 	if (a.n_splits > 1)
 		for (uint32_t i = blockIdx.x; i < s.batch * h.heads; i += a.n_blocks)
 			expect(s.words.now + op.square + span_at<D>(a, 0, i, 0),
-			    span_at<D>(a, 0, 1, 0), lane);
+			    span_at<D>(a, 0, 1, 0), lane, s.words.keep);
 }
 
 /*
@@ -107,11 +107,11 @@ expect_op(const struct step &a, const struct site &s, uint32_t i, int lane)
 	const struct step_part part = part_of(a, s, i);
 	const uint32_t first = part.first * STEP_ROWS, bytes = part.n * STEP_ROWS * 4;
 
-	words_expect(s.words.now + op.x, op.x_bytes, lane);
+	words_expect(s.words, op.x, op.x_bytes, lane);
 	if (op.kind == STEP_ATTEND)
 		expect_heads<D>(a, s, op, lane);
 	else if (!is_deep(op))
-		words_expect(s.words.now + op.square, s.batch * a.hidden / STEP_ROWS * 4, lane);
+		words_expect(s.words, op.square, s.batch * a.hidden / STEP_ROWS * 4, lane);
 	if (op.bias != NULL)
 		expect(op.bias + first, bytes, lane);
 	if (op.norm != NULL)

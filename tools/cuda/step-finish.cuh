@@ -60,8 +60,8 @@ find_scale(const struct step &a, const struct site &s, const struct step_op &op,
 		uint4 v[QUADS];
 		float sum = 0;
 
-		words_ask<QUADS>(v, from, 512, n);
-		words_settle<QUADS>(v, from, 512, n, false);
+		words_ask<QUADS>(s.words, v, from, 512, n);
+		words_settle<QUADS>(s.words, v, from, 512, n, false);
 #pragma unroll
 		for (int i = 0; i < QUADS; i++)
 			sum += __uint_as_float(v[i].x) + __uint_as_float(v[i].y) +
@@ -119,7 +119,7 @@ read_hidden(const struct step &a, const struct site &s)
 		const uint32_t *token = a.finish.token +
 		    (a.finish.place[seq].n_generated - 1) * s.batch;
 
-		line_expect(a.first_norm + row);
+		line_expect(a.first_norm + row, false);
 		to[i] = to_float(((const T *)a.finish.embed)[token[seq] * (size_t)a.hidden + row]);
 	}
 }

@@ -153,8 +153,8 @@ multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct
 		uint4 v[N];
 
 		stamp(a, s, op, STEP_ASKED);
-		words_ask<N>(v, t.x, APART * 2, t.asked);
-		words_settle<N>(v, t.x, APART * 2, t.asked, !ONE);
+		words_ask<N>(s.words, v, t.x, APART * 2, t.asked);
+		words_settle<N>(s.words, v, t.x, APART * 2, t.asked, !ONE);
 		stamp(a, s, op, STEP_ARRIVED);
 		factors<ONE, N>(f, v, h.lane);
 	}
@@ -195,7 +195,7 @@ multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct
 	uint4 next[UNITS];
 
 	stamp(a, s, op, STEP_ASKED);
-	words_ask<UNITS>(next, t.x, APART * 2, t.asked);
+	words_ask<UNITS>(s.words, next, t.x, APART * 2, t.asked);
 	hand_wait(h, s);
 #pragma unroll 1
 	for (uint32_t from = 0; from < op.cols; from += STEP_COLS) {
@@ -204,12 +204,12 @@ multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct
 		float *to = sums_at(a, s, h.at, 0);
 		uint32_t at = 0;
 
-		words_settle<UNITS>(next, t.x, APART * 2, t.asked, !ONE);
+		words_settle<UNITS>(s.words, next, t.x, APART * 2, t.asked, !ONE);
 		stamp(a, s, op, STEP_ARRIVED);
 		factors<ONE, UNITS>(f, next, h.lane);
 		t.x += STEP_COLS * 2;
 		t.asked -= UNITS;
-		words_ask<UNITS>(next, t.x, APART * 2, t.asked);
+		words_ask<UNITS>(s.words, next, t.x, APART * 2, t.asked);
 #pragma unroll 1
 		for (uint32_t i = 0; i < n; i++, to += stride) {
 			float c[2] = {};

@@ -45,6 +45,17 @@ read_once_policy(void)
 	return p;
 }
 
+/* Of words: the last to leave the L2, or as others. */
+D_INLINE uint64_t
+word_policy(bool keep)
+{
+	uint64_t last, normal;
+
+	asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(last));
+	asm volatile("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(normal));
+	return keep ? last : normal;
+}
+
 D_INLINE void
 bulk_copy(uint32_t to, const void *from, uint32_t bytes, uint32_t barrier, uint64_t policy)
 {
@@ -84,40 +95,44 @@ shared16(uint32_t at, bool there)
 
 /* Words in memory that several blocks use. */
 D_INLINE void
-word_put(void *p, uint32_t v)
+word_put(void *p, uint32_t v, uint64_t policy)
 {
-	asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" :: "l"(p), "r"(v) : "memory");
+	asm volatile("st.relaxed.gpu.global.L2::cache_hint.b32 [%0], %1, %2;"
+	    :: "l"(p), "r"(v), "l"(policy) : "memory");
 }
 
 /* What lies there, if it does; else 0. */
 D_INLINE uint32_t
-word_ask(const void *p, bool there = true)
+word_ask(const void *p, bool there, uint64_t policy)
 {
 	uint32_t v = 0;
 
 	asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; "
-	    "@p ld.relaxed.gpu.global.b32 %0, [%1]; }"
-	    : "+r"(v) : "l"(p), "r"((uint32_t)there) : "memory");
+	    "@p ld.relaxed.gpu.global.L2::cache_hint.b32 %0, [%1], %3; }"
+	    : "+r"(v) : "l"(p), "r"((uint32_t)there), "l"(policy) : "memory");
 	return v;
 }
 
 D_INLINE uint4
-word_ask4(const void *p, bool there)
+word_ask4(const void *p, bool there, uint64_t policy)
 {
 	uint4 v = make_uint4(0, 0, 0, 0);
 
 	asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; "
-	    "@p ld.relaxed.gpu.global.v4.b32 {%0,%1,%2,%3}, [%4]; }"
+	    "@p ld.relaxed.gpu.global.L2::cache_hint.v4.b32 {%0,%1,%2,%3}, [%4], %6; }"
 	    : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)
-	    : "l"(p), "r"((uint32_t)there) : "memory");
+	    : "l"(p), "r"((uint32_t)there), "l"(policy) : "memory");
 	return v;
 }
 
 /* Its line comes to the L2, and where it lies to this multiprocessor. */
 D_INLINE void
-line_expect(const void *p)
+line_expect(const void *p, bool keep)
 {
-	asm volatile("prefetch.global.L2 [%0];" :: "l"(p));
+	if (keep)
+		asm volatile("prefetch.global.L2::evict_last [%0];" :: "l"(p));
+	else
+		asm volatile("prefetch.global.L2 [%0];" :: "l"(p));
 }
 
 /* The same for all multiprocessors. */

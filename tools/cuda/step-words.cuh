@@ -13,13 +13,15 @@
 struct words {
 	char	*now;
 	ptrdiff_t other;		/* from now */
+	uint64_t policy;
+	bool	 keep;
 };
 
 D_INLINE void
 words_put(const struct words &w, uint32_t at, uint32_t v)
 {
-	word_put(w.now + at, v);
-	word_put(w.now + at + w.other, NOT_YET);
+	word_put(w.now + at, v, w.policy);
+	word_put(w.now + at + w.other, NOT_YET, w.policy);
 }
 
 D_INLINE void
@@ -32,10 +34,10 @@ words_put(const struct words &w, uint32_t at, float v)
 
 /* Asked for before; asked for again until it is there. */
 D_INLINE void
-words_settle(uint32_t &v, const void *p)
+words_settle(const struct words &w, uint32_t &v, const void *p)
 {
 	while (v == NOT_YET)
-		v = word_ask(p);
+		v = word_ask(p, true, w.policy);
 }
 
 D_INLINE uint32_t
@@ -46,27 +48,28 @@ words_most(uint4 v)
 
 /* Lines that all blocks read come to the L2: each asks for its share of many. */
 D_INLINE void
-words_expect(const char *p, uint32_t bytes, int lane)
+words_expect(const struct words &w, uint32_t at, uint32_t bytes, int lane)
 {
 	const uint32_t most = 64, lines = (bytes + 127) / 128;
 	const uint32_t apart = (lines + most - 1) / most;
 
 	for (uint32_t i = lane * apart + blockIdx.x % apart; i < lines; i += 32 * apart)
-		line_expect(p + i * 128);
+		line_expect(w.now + at + i * 128, w.keep);
 }
 
 /* Four words at each of N places, so many bytes apart, of which n are there. */
 template <int N> D_INLINE void
-words_ask(uint4 v[N], const char *p, uint32_t apart, int n)
+words_ask(const struct words &w, uint4 v[N], const char *p, uint32_t apart, int n)
 {
 #pragma unroll
 	for (int i = 0; i < N; i++)
-		v[i] = word_ask4(p + i * apart, i < n);
+		v[i] = word_ask4(p + i * apart, i < n, w.policy);
 }
 
 /* All are asked for again until all are there; of many, one that was not, until then. */
 template <int N> D_INLINE void
-words_settle(uint4 v[N], const char *p, uint32_t apart, int n, bool many)
+words_settle(const struct words &w, uint4 v[N], const char *p, uint32_t apart, int n,
+    bool many)
 {
 	for (;;) {
 		uint32_t all = 0, missing = 0;
@@ -82,9 +85,10 @@ words_settle(uint4 v[N], const char *p, uint32_t apart, int n, bool many)
 		if (all != NOT_YET)
 			break;
 		if (many)
-			while (words_most(word_ask4(p + missing * apart, true)) == NOT_YET)
+			while (words_most(word_ask4(p + missing * apart, true,
+			    w.policy)) == NOT_YET)
 				continue;
-		words_ask<N>(v, p, apart, n);
+		words_ask<N>(w, v, p, apart, n);
 	}
 	__syncwarp();
 }
