@@ -1,8 +1,8 @@
 /*
- * emulate-launch.hpp: launches of kernels that are emulated, in place of
- * common.cuh.  As soon as all blocks of a kernel let the next one start, it does:
- * up to where it waits, on few processors; only then may the one before go on.
- * So what a kernel reads before it waits is as old as it can be.
+ * emulate-launch.hpp: kernels that are launched as on a device, on a CPU; in place
+ * of common.cuh and tile.cuh.  As soon as all blocks of a kernel let the next one
+ * start, it does: up to where it waits, on few processors; only then may the one
+ * before go on.  So what a kernel reads before it waits is as old as it can be.
  */
 #ifndef EMULATE_LAUNCH_HPP
 #define EMULATE_LAUNCH_HPP
@@ -15,13 +15,15 @@
 #include "emulate.hpp"
 #include "cuda.h"
 
+#define TILE_CUH
+
 enum { PROCESSORS = 6 };
 
 struct launched {
-	launched *before;
 	std::function<void()> kernel;
 	dim3	 grid;
-	int	 threads;
+	unsigned threads;
+	launched *before;
 	unsigned blocks, processors;
 	unsigned begun, let, resting;	/* blocks; that let the next start; processors */
 	bool	 may_work, may_go_on;	/* the last is done; the next is waiting */
@@ -30,6 +32,7 @@ struct launched {
 inline std::mutex lock;
 inline std::condition_variable changed;
 inline launched *newest;
+inline std::vector<std::function<void()>> *recording;	/* launches of a graph */
 inline std::atomic<uint64_t> streamed;	/* bytes of weights */
 inline thread_local launched *mine;	/* of a processor: its kernel; its block */
 inline thread_local bool has_let, has_waited;
@@ -52,21 +55,19 @@ change(F f)
 	changed.notify_all();
 }
 
-static unsigned
-block_index(void)
-{
-	return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-}
+/* ---- on the device */
 
 /* Of the last blocks to run: nothing is done before the next kernel waits. */
 static void
 hold(void)
 {
-	if (has_let && has_waited && block_index() + mine->processors >= mine->blocks)
+	const unsigned index = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+
+	if (has_let && has_waited && index + mine->processors >= mine->blocks)
 		until([] { return mine->may_go_on; });
 }
 
-static void
+static inline void
 wait_for_last(void)
 {
 	meet(gate, (uint32_t)here->threads, nullptr, [](void **) {
@@ -78,7 +79,7 @@ wait_for_last(void)
 	});
 }
 
-static void
+static inline void
 let_next_start(void)
 {
 	meet(gate, (uint32_t)here->threads, nullptr, [](void **) {
@@ -101,11 +102,13 @@ process(launched *k)
 			break;
 		has_let = has_waited = false;
 		run_block(dim3(i % k->grid.x, i / k->grid.x % k->grid.y, i / k->grid.x / k->grid.y),
-		    k->threads, i + 1, k->kernel);
+		    (int)k->threads, i + 1, k->kernel);
 		change([&] { k->let += !has_let; });
 	}
 	change([&] { k->resting++; });
 }
+
+/* ---- on the host */
 
 static void finish(launched *);
 
@@ -138,24 +141,22 @@ emulated(void)
 	return streamed.exchange(0);
 }
 
-template <class... P, class... A> static void
-launch(const struct queue *, void (*kernel)(P...), dim3 grid, unsigned threads,
-    size_t shared, A... arg)
+static void
+start(launched *k, bool overlap)
 {
-	launched *last = newest, *k = new launched();
+	launched *last = newest;
 
-	if (shared > SHARED || threads > THREADS_MOST)
-		wrong("more than a block may have");
+	if (last != nullptr && !overlap) {
+		emulated();
+		last = nullptr;
+	}
 	if (last != nullptr) {
 		if (last->let < last->blocks)
 			open(last);
 		until([=] { return last->let == last->blocks; });
 	}
 	k->before = last;
-	k->kernel = [=] { kernel((P)arg...); };
-	k->grid = grid;
-	k->threads = (int)threads;
-	k->blocks = grid.x * grid.y * grid.z;
+	k->blocks = k->grid.x * k->grid.y * k->grid.z;
 	k->processors = min(k->blocks, (unsigned)PROCESSORS);
 	for (unsigned i = 0; i < k->processors; i++)
 		k->processor.emplace_back(process, k);
@@ -164,18 +165,46 @@ launch(const struct queue *, void (*kernel)(P...), dim3 grid, unsigned threads,
 		change([=] { last->may_go_on = true; });
 	newest = k;
 }
+
+template <class... P, class... A> static void
+launch(const struct queue *q, void (*kernel)(P...), dim3 grid, unsigned threads,
+    size_t shared, A... arg)
+{
+	const bool overlap = q->overlap;
+	const auto now = [=] {
+		start(new launched{ [=] { kernel((P)arg...); }, grid, threads }, overlap);
+	};
+
+	if (shared > SHARED || threads > THREADS_MOST)
+		wrong("more than a block may have");
+	if (recording != nullptr)
+		recording->push_back(now);
+	else
+		now();
+}
 template <class F> static void cudaFuncSetAttribute(F, cudaFuncAttribute, unsigned) {}
 
-/* ---- what kernels find in common.cuh, and in CUDA */
+/* ---- what kernels find in common.cuh, in tile.cuh, and in CUDA */
 
 struct half2 {
 	half	 x, y;
 };
 static inline float2 __half22float2(half2 v) { return { to_float(v.x), to_float(v.y) }; }
+static inline float to_float(float v) { return v; }
+template <> float from_float<float>(float v) { return v; }
 template <class V> static inline V __ldg(const V *p) { return *p; }
 template <class V> static inline V __ldcg(const V *p) { return *p; }
 static inline void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline unsigned atomicAdd(unsigned *p, unsigned v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
+static inline void ask_ahead(const void *) {}
+static inline uint4
+stream16(const void *p)
+{
+	if ((uintptr_t)p % 16 != 0)
+		wrong("16 bytes that are not aligned");
+	streamed += 16;
+	return *(const uint4 *)p;
+}
 static inline float
 block_sum(float v)
 {
@@ -191,15 +220,77 @@ block_sum(float v)
 	return sum;
 }
 
-static inline uint4
-stream16(const void *p)
+static inline uint32_t
+shared_at(const void *p)
 {
-	if ((uintptr_t)p % 16 != 0)
-		wrong("16 bytes that are not aligned");
-	streamed += 16;
-	return *(const uint4 *)p;
+	return (uint32_t)((intptr_t)p - (intptr_t)smem);
+}
+/* Copies arrive no sooner than somebody waits for them. */
+static inline void
+copy16(uint32_t to, const void *from, bool there)
+{
+	lane &l = here->lanes[threadIdx.x];
+
+	l.copies.push_back([=] {
+		const uint4 v = there ? *(const uint4 *)from : uint4{};
+
+		memcpy(smem + to, &v, sizeof v);
+	});
+}
+static inline void
+copy_commit(void)
+{
+	lane &l = here->lanes[threadIdx.x];
+
+	l.groups.push_back(std::move(l.copies));
+	l.copies.clear();
+}
+template <int n> static inline void
+copy_wait(void)
+{
+	lane &l = here->lanes[threadIdx.x];
+
+	while (l.groups.size() > n) {
+		for (const auto &copy : l.groups.front())
+			copy();
+		l.groups.erase(l.groups.begin());
+	}
 }
 
+/* Four matrices of 8 x 8 words: a lane has a row's address, and gets two words of each. */
+struct matrices {
+	uint32_t *r, at;
+};
+static inline void
+fragments(uint32_t r[4], uint32_t at)
+{
+	matrices m = { r, at };
+
+	meet_warp(&m, [](void **all) {
+		for (int lane = 0; lane < 32; lane++)
+			for (int i = 0; i < 4; i++)
+				memcpy(((matrices *)all[lane])->r + i, smem +
+				    ((matrices *)all[i * 8 + lane / 4])->at + lane % 4 * 4, 4);
+	});
+}
+static inline void
+fragments_turned(uint32_t r[4], uint32_t at)
+{
+	matrices m = { r, at };
+
+	meet_warp(&m, [](void **all) {
+		for (int lane = 0; lane < 32; lane++)
+			for (int i = 0; i < 8; i++)
+				memcpy((char *)(((matrices *)all[lane])->r + i / 2) + i % 2 * 2, smem +
+				    ((matrices *)all[i / 2 * 8 + lane % 4 * 2 + i % 2])->at +
+				    lane / 4 * 2, 2);
+	});
+}
+
+#define BY_WORD(word, CALL) do switch (word) { \
+	case WORD_F32: { typedef float T; CALL; break; } \
+	case WORD_F16: { typedef half T; CALL; break; } \
+	case WORD_BF16: { typedef bf16 T; CALL; break; } } while (0)
 #define BY_SHORT_WORD(word, CALL) do switch (word) { \
 	case WORD_F16: { typedef half T; CALL; break; } \
 	default: { typedef bf16 T; CALL; break; } } while (0)

@@ -46,7 +46,7 @@ using std::isnan;
 using std::max;
 using std::min;
 
-enum { THREADS_MOST = 320, STACK = 1 << 16, SHARED = 232448 };
+enum { THREADS_MOST = 1024, STACK = 1 << 16, SHARED = 232448 };
 
 /* ---- contexts that take turns */
 
@@ -56,15 +56,17 @@ struct lane {
 	const uint32_t *until;		/* runs when this is no longer was */
 	uint32_t was;
 	bool	 begun, ended;
+	std::vector<std::function<void()>> copies;	/* it has asked for; in groups */
+	std::vector<std::vector<std::function<void()>>> groups;
 };
 struct meeting {			/* of a warp, or of more threads */
 	uint32_t come, turn;
 	void	(*together)(void **);
 	void	*brought[32];
 };
-struct block {
+struct running {
 	jmp_buf	 home;
-	lane	 lanes[THREADS_MOST];
+	std::unique_ptr<lane[]> lanes;
 	meeting	 warp[THREADS_MOST / 32], all;
 	std::vector<std::function<void()>> later;
 	std::unique_ptr<char[]> stacks;
@@ -72,7 +74,7 @@ struct block {
 	uint64_t random;
 	int	 now, threads;
 };
-inline thread_local block *here;
+inline thread_local running *here;
 inline thread_local dim3 threadIdx, blockIdx, blockDim;
 inline thread_local unsigned char smem[SHARED] __attribute__((aligned(128)));
 
@@ -265,7 +267,7 @@ run_lane(void)
 }
 
 static void
-run(block *b, int i)
+run(running *b, int i)
 {
 	lane &l = b->lanes[i];
 
@@ -281,7 +283,7 @@ run(block *b, int i)
 
 /* Each of a warp that can: until it waits.  How many have ended. */
 static int
-run_warp(block *b, int warp)
+run_warp(running *b, int warp)
 {
 	int ended = 0;
 
@@ -312,12 +314,13 @@ be_late(void)
 static void
 run_block(dim3 index, int threads, uint64_t seed, const std::function<void()> &work)
 {
-	std::unique_ptr<block> b(new block());
+	std::unique_ptr<running> b(new running());
 	int ended[THREADS_MOST / 32] = {}, all = 0;
 
 	here = b.get();
 	b->work = &work;
 	b->threads = threads;
+	b->lanes.reset(new lane[threads]());
 	b->random = seed;
 	b->stacks.reset(new char[(size_t)threads * STACK]);
 	blockIdx = index;

@@ -29,6 +29,7 @@ near() {
 }
 for word in bf16 f16; do
 	near 'few blocks, all under way at once'             72  16   8 2 1 summed own
+	near 'the same, four rows'                           24   8   4 1 4 as-is  own
 	near 'one row, eight experts'                       264 104   8 8 1 summed own
 	near 'one expert, its share as it is'                72  40   5 1 1 as-is  own
 	near 'hidden of more loads than are ahead'         2056  40   8 3 1 as-is  own

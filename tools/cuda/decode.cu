@@ -32,8 +32,8 @@ ahead(const struct heads &h, const struct mine &m)
 
 	for (size_t i = m.first * (size_t)h.dim + threadIdx.x * line;
 	    i < end * (size_t)h.dim; i += blockDim.x * line) {
-		asm volatile("prefetch.global.L2 [%0];" :: "l"((const T *)h.k + m.base + i));
-		asm volatile("prefetch.global.L2 [%0];" :: "l"((const T *)h.v + m.base + i));
+		ask_ahead((const T *)h.k + m.base + i);
+		ask_ahead((const T *)h.v + m.base + i);
 	}
 }
 

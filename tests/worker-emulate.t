@@ -1,0 +1,79 @@
+#!/bin/sh
+# ns-worker --device cuda without a device: its kernels run on a CPU (emulate-launch.hpp),
+# its runtime is tests/emulate-cuda.cpp, the rest is real.  Logits of the last of a few
+# steps beside the CPU backend's, which is told the experts; every kind of decode but
+# the one kernel a step (step-emulate.t).
+. "${0%/*}/tap.sh"
+
+[ -s "$build/flags" ] || skip "no $build/flags: run make"
+grep -q -e -fsanitize "$build/flags" && skip 'a sanitizer cannot follow contexts that take turns'
+command -v g++ >/dev/null || skip 'no g++'
+for include in "$(dirname "$(readlink -f "$(command -v nvcc || echo /)")")/../include" /usr/local/cuda/include; do
+	[ ! -f "$include/cuda_runtime_api.h" ] || break
+done
+[ -f "$include/cuda_runtime_api.h" ] || skip 'no headers of CUDA'
+
+mkdir c cu
+# shellcheck disable=SC2046,SC2086 # words of a command
+compile() (
+	cd "$top" || exit
+	kernel="g++ -std=c++17 -O1 -fno-strict-aliasing -fno-extern-tls-init -Itests -Itools/lib -Itools/cuda -isystem $include"
+	$kernel -c -o "$dir/cu/cuda.o" tests/emulate-cuda.cpp || exit
+	for f in tools/cuda/*.cu; do
+		case $f in */calib.cu | */step.cu) continue ;; esac
+		$kernel -include emulate-launch.hpp -x c++ -c -o "$dir/cu/$(basename "$f" .cu).o" "$f" || exit
+	done
+	set -- $(cat "$build/flags")
+	cc=$1
+	shift
+	"$cc" -DNS_CUDA -Itools/lib -isystem "$include" -o "$dir/emulated" tools/ns-worker.c tools/worker/*.c \
+	    $(printf '%s\n' tools/cuda/*.c | grep -v -e calib -e blas -e lt.c) "$dir"/cu/*.o "$build/libns.a" "$@" -lstdc++ -lpthread
+)
+ok 'builds' 'compile'
+[ -x emulated ] || { done_testing; exit; }
+
+p=5 g=3
+# run BATCH [OPTION...]: the model, by the device.
+run() {
+	batch=$1
+	shift
+	timeout 100 ./emulated -d cuda -m model -p $p -g $g -B "$batch" -r 1 -w 0 "$@"
+}
+# near NAME YAML DTYPE BATCH STEP SETTING=VALUE...: within 2e-2, f32 within 1e-4.
+near() {
+	name="$1, $3, $4" yaml=$top/tests/models/$2.yaml dtype=$3 batch=$4 step=$5 dump='' told=''
+	shift 5
+	for s in vocab_size=96 max_positions=64 "$@"; do printf '%s: %s\n' "${s%%=*}" "${s#*=}"; done >new
+	{ grep -v -E "^($(cut -d: -f1 new | paste -sd '|')):" "$yaml"; cat new; } >shape
+	case $yaml in *moe.yaml | *mixtral.yaml) dump='--dump-experts x' told='--experts x' ;; esac
+	case $dtype in f32) most=1e-4 ;; *) most=2e-2 ;; esac
+	# shellcheck disable=SC2016 # evaluated by ok
+	ok "$name, $step" 'rm -rf model && yaml2kv shape >kv && ns-synth --dtype $dtype kv model &&
+	    run $batch --step $step --dump-logits got --dump-tokens t $dump >b &&
+	    awk -F "\t" -v n=$((p + g)) "NR > 1 && \$2 < n { print \$4 }" t >fed &&
+	    ns-worker -m model -p $((p + g)) -g 0 -B $batch -r 1 -w 0 --tokens fed --dump-logits wanted $told >b &&
+	    tail -c $((batch * 96 * 4)) got >last && "$top/tests/compare-logits" 96 wanted last $most'
+}
+heads='hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=64 ffn_size=72'
+# shellcheck disable=SC2086 # settings
+{
+	near 'plain'                   mistral   f32  2 kernels ffn_size=72 sliding_window=4
+	near 'streamed'                llama     bf16 1 kernels $heads
+	near 'streamed, biases'        qwen2     f16  1 kernels $heads
+	near 'tensor cores'            qwen3     bf16 3 kernels hidden_size=64 n_heads=2 n_kv_heads=2 head_dim=128 ffn_size=72
+	near 'experts, two of four'    mixtral   bf16 1 kernels $heads
+	near 'experts, some layers'    qwen3-moe f16  2 kernels $heads
+	near 'experts, two of four'    mixtral   bf16 1 experts $heads
+	near 'experts, some layers'    qwen3-moe f16  1 experts $heads
+	near 'experts, three of 16'    qwen3-moe bf16 8 experts $heads n_experts=16
+	near 'experts, heads of 16'    mixtral   f16  3 experts ffn_size=72
+}
+run 3 --step experts --dump-logits again >b
+ok 'the same bits again' 'cmp got again'
+ok 'experts: told its own, the same' 'run 3 --step experts --experts x --dump-logits again >b && cmp got again'
+run 3 --step experts --routing r.tsv >b
+ok 'routing: every token served' "awk -F '\t' 'NR > 1 { n[\$1 \$2 \$3] += \$5 } END { for (i in n) { k++; if (n[i] != (i ~ /prefill/ ? 30 : 6)) exit 1 } exit k != 8 }' r.tsv"
+exits 2 'experts of too many rows' 'run 9 --step experts' '--step experts: not with this model, batch'
+yaml2kv "$top/tests/models/llama.yaml" | ns-synth --dtype bf16 - dense
+exits 2 'experts of a dense model' './emulated -d cuda -m dense --step experts' '--step experts: not with this model, batch'
+done_testing
