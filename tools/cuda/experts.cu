@@ -251,10 +251,18 @@ fetch_piece(uint4 (&w)[OUT], const struct experts &a, const struct piece &p)
 		    make_uint4(0, 0, 0, 0);
 }
 
-/* Its products with the activations of each row that the expert serves. */
+/* The activations of a row that the expert serves. */
+template <class T> D_INLINE uint4
+fetch_act(const struct experts &a, const struct piece &p, int row)
+{
+	return p.there ? __ldcg((const uint4 *)((const T *)a.act +
+	    (size_t)p.server->pair[row] * a.ffn + p.k)) : make_uint4(0, 0, 0, 0);
+}
+
+/* The piece's products with those of each row; of a single one they are there. */
 template <class T, int ROWS> D_INLINE void
 add_piece(float (&sum)[ROWS][OUT], const uint4 (&w)[OUT], const struct experts &a,
-    const struct piece &p)
+    const struct piece &p, uint4 act)
 {
 	const uint32_t rows = p.server->rows;
 
@@ -264,8 +272,7 @@ add_piece(float (&sum)[ROWS][OUT], const uint4 (&w)[OUT], const struct experts &
 
 		if (!p.there || (ROWS > 1 && (rows >> r & 1) == 0))
 			continue;
-		widen<T>(x, __ldcg((const uint4 *)((const T *)a.act +
-		    (size_t)p.server->pair[r] * a.ffn + p.k)));
+		widen<T>(x, ROWS == 1 ? act : fetch_act<T>(a, p, r));
 #pragma unroll
 		for (int o = 0; o < OUT; o++) {
 			float one = 0;
@@ -289,7 +296,7 @@ experts_down(struct experts a)
 	const uint32_t pieces = (a.ffn + STEP - 1) / STEP * a.n_servers;
 	float sum[ROWS][OUT] = {};
 	struct piece p[OUT_AHEAD];
-	uint4 w[OUT_AHEAD][OUT];
+	uint4 w[OUT_AHEAD][OUT], act[OUT_AHEAD];
 
 	let_next_start();
 	copy_servers(servers, a.server, a.n_servers);
@@ -299,12 +306,17 @@ experts_down(struct experts a)
 		fetch_piece(w[j], a, p[j]);
 	}
 	wait_for_last();
+#pragma unroll
+	for (int j = 0; ROWS == 1 && j < OUT_AHEAD; j++)
+		act[j] = fetch_act<T>(a, p[j], 0);
 	for (uint32_t i = warp; i < pieces; i += OUT_AHEAD * WARPS) {
 #pragma unroll
 		for (int j = 0; j < OUT_AHEAD; j++) {
-			add_piece<T, ROWS>(sum, w[j], a, p[j]);
+			add_piece<T, ROWS>(sum, w[j], a, p[j], act[j]);
 			p[j] = piece_of(a, servers, i + (j + OUT_AHEAD) * WARPS);
 			fetch_piece(w[j], a, p[j]);
+			if (ROWS == 1)
+				act[j] = fetch_act<T>(a, p[j], 0);
 		}
 	}
 #pragma unroll
