@@ -145,6 +145,10 @@ if [ -z "$set" ]; then
 	exit
 fi
 
+case $hz in
+'' | *[!0-9]* | ????????*) hz=0 ;;
+esac
+{ [ "$hz" -ge 10 ] && [ "$hz" -le 200000 ]; } || die 'sampling_hz of the profile: nsys samples from 10 to 200000 times a second'
 rc=0
 "$build/ns-plan" -m "$samples" --sampling --set "$set" --tier 0 --chip "$chip" --one-pass >/dev/null || rc=$?
 [ $rc -ne 1 ] || die "set $set of $samples does not fit one pass, and nothing but one pass can be sampled"

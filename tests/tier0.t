@@ -81,6 +81,8 @@ echo 'dram__bytes_read 300000' >overflow
 ok 'an overflow in both sets'           'run workload_seed=4 >out 2>&1; : >captures; [ "$(sum decode dram__bytes_read.sum)" = "overflow in 1 of 1 samples" ]'
 rm overflow
 
+is 'a rate that nsys does not have' '' 'for hz in 9 200001 1e5 99999999999999999999; do run profile_sampling_hz=$hz >out 2>err; [ $? -eq 2 ] && grep -q "nsys samples from 10 to 200000 times" err || echo $hz; done; : >captures'
+
 # The ways in which nsys fails, most of them with status 0.
 rm -rf $R
 run >out 2>&1 && : >captures
