@@ -381,4 +381,30 @@ run; sed -i 's/pass/good/' run/gate.tsv
 exits 2 'gate: bad verdict' 'ns-check run' "run/gate.tsv:2: verdict: unknown verdict 'good'"
 run; echo x >>run/platform.kv
 exits 2 'platform.kv: not a setting' 'ns-check run' "run/platform.kv:5: not name=value: 'x'"
+
+# ---- numbers that nothing measures: no reason speaks of infinity, whatever a column or setting holds
+odd() {	# odd FILE: with each of its numbers, all of a column at once, in turn 0, very small, very large, and beyond
+	case $1 in
+	*.tsv) n=$(awk -F '\t' 'NR == 1 { print NF }' "whole/$1") ;;
+	*) n=$(wc -l <"whole/$1") ;;
+	esac
+	for c in $(seq "$n"); do
+		for x in 0 1e-100 1e100 -1e100 1e308; do
+			case $1 in
+			*.tsv) awk -F '\t' -v OFS='\t' -v c="$c" -v x="$x" 'NR > 1 && $c ~ /^-?[0-9]/ { $c = x } 1' "whole/$1" ;;
+			*) awk -F = -v OFS== -v c="$c" -v x="$x" 'NR == c && $2 ~ /^[0-9]/ { $2 = x } 1' "whole/$1" ;;
+			esac >"run/$1"
+			ns-check run >out 2>err
+			[ $? -le 2 ] || echo "$1 $c $x: status $?"
+			! grep -Ei '(^|[^a-z])-?(inf|nan)([^a-z]|$)' out err || echo "$1 $c $x"
+		done
+	done
+	cp "whole/$1" "run/$1"
+}
+run; rm -rf whole; cp -r run whole
+for f in whole/*; do
+	is "${f#*/}: no reason of infinity" '' "odd ${f#*/}"
+done
+run; sed -i 's/10000	400	10400/1e308	400	1e308/' run/steps.tsv
+exits 2 'bytes beyond all memory' 'ns-check run' "run/steps.tsv:2: read_bytes: not a number: '1e308'"
 done_testing

@@ -78,19 +78,26 @@ run_has(const struct run *r, const char *name)
 	return there;
 }
 
+double
+ratio(double part, double whole)
+{
+	const double x = part / whole;
+
+	return isfinite(x) ? x : NAN;
+}
+
 struct finding
 finding(const char *part, const char *phase, const char *source,
     double expected, double measured, double tolerance)
 {
 	return (struct finding){ part, phase, source, expected, measured,
-	    measured == expected ? 0 : (measured - expected) / expected,
-	    tolerance };
+	    measured == expected ? 0 : ratio(measured - expected, expected), tolerance };
 }
 
 enum verdict
 judge(const struct finding *f, enum verdict otherwise)
 {
-	return !isfinite(f->error) ? NOT_JUDGED :
+	return isnan(f->error) ? NOT_JUDGED :
 	    fabs(f->error) <= f->tolerance ? PASS : otherwise;
 }
 

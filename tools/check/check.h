@@ -34,13 +34,14 @@ struct finding {
 	const char *phase, *source;
 	double	 expected, measured, error, tolerance;
 };
-/* NULL and NAN are NA; error is measured over expected, less 1. */
+/* NULL and NAN are NA; error is measured over expected, less 1, or NAN: no number. */
 struct finding finding(const char *part, const char *phase, const char *source,
 	    double expected, double measured, double tolerance);
 /* Write a row; the why is one sentence, said on stderr too if it fails. */
 void	found(struct run *, const struct finding *, enum verdict,
 	    const char *why, ...) __attribute__((format(printf, 4, 5)));
 void	nothing_found(struct run *, const char *why);	/* a row of na */
+double	ratio(double part, double whole);	/* NAN if there is none */
 /* An error within the tolerance passes; one that is NAN cannot be judged. */
 enum verdict judge(const struct finding *, enum verdict otherwise);
 const char *percent(double ratio, char buf[static 32]);	/* "1.2 %", no sign */

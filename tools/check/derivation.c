@@ -81,7 +81,7 @@ static void
 worse(struct derivation *d, const struct known *k, const struct term *m)
 {
 	double expected = known_bytes(k, m);
-	double error = (m->value - expected) / known_most(k, m);
+	double error = ratio(m->value - expected, known_most(k, m));
 
 	if (d->kernel != NULL && fabs(error) <= fabs(d->error))
 		return;

@@ -48,7 +48,7 @@ judge_phase(struct run *r, const struct measured *m, enum direction d)
 	char by[32];
 
 	/* Writes are judged by all that moves: there are few of them. */
-	f.error = (measured - expected) / fmax(reads(r, &need), need.write_bytes);
+	f.error = ratio(measured - expected, fmax(reads(r, &need), need.write_bytes));
 	if (n == 0)
 		found(r, &f, NOT_JUDGED, "%s is not in readset.tsv, or none of "
 		    "its measured steps is", m->phase);

@@ -94,7 +94,7 @@ mean_need(const struct run *r, const struct measured *m)
 static double
 scale(const struct run *r, const struct measured *a, const struct measured *b)
 {
-	double grown = mean_need(r, b) / mean_need(r, a);
+	double grown = ratio(mean_need(r, b), mean_need(r, a));
 	double n = fmax((double)b->n_steps, 1) / fmax((double)a->n_steps, 1);
 
 	return n * (isnan(grown) ? 1 : grown);
@@ -158,7 +158,7 @@ judge_sampled(struct run *r, const struct amounts *all, const struct amount *cou
 	enum verdict v;
 
 	if (f.error != 0)
-		f.error = (f.measured - f.expected) / (of_all(all, counted) * scaled);
+		f.error = ratio(f.measured - f.expected, of_all(all, counted) * scaled);
 	v = judge(&f, WARN);
 	if (v == NOT_JUDGED)
 		found(r, &f, v, "%s: %s or %s has no number for it", counted->phase,
@@ -248,8 +248,8 @@ check_sets(struct run *r)
 		if (tsv_is_na(&t, other_set))
 			continue;
 		if (f.error != 0)
-			f.error = (f.measured - f.expected) /
-			    most_shared(path, t.val[phase], t.val[unit]);
+			f.error = ratio(f.measured - f.expected,
+			    most_shared(path, t.val[phase], t.val[unit]));
 		v = judge(&f, WARN);
 		n++;
 		if (v == NOT_JUDGED)

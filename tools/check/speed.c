@@ -27,6 +27,8 @@ timed(const struct run *r, const char *phase, struct need *need, size_t *n,
 	return *n > 0;
 }
 
+#define NO_RATE "%s: the baseline has no repeat with all of its steps, or what is divided by is 0"
+
 static void
 judge_read(struct run *r, const char *phase, const struct need *need, size_t n,
     double dur_ns)
@@ -40,8 +42,7 @@ judge_read(struct run *r, const char *phase, const struct need *need, size_t n,
 
 	if (isnan(f.error))
 		found(r, &f, NOT_JUDGED, isnan(ceiling) ? "%s: ceilings.kv has no "
-		    "memory_read_bytes_per_s" : "%s: the baseline has no repeat "
-		    "with all of its steps", phase);
+		    "memory_read_bytes_per_s" : NO_RATE, phase);
 	else if (isnan(cache))
 		found(r, &f, NOT_JUDGED, "%s: ceilings.kv has no last_level_bytes, "
 		    "so part of the bytes may never come from memory", phase);
@@ -87,8 +88,7 @@ judge_flop(struct run *r, const char *phase, const struct need *need,
 		found(r, &f, NOT_JUDGED, "%s: ceilings.kv has no "
 		    "gemm_%s_flop_per_s", phase, used);
 	else if (isnan(f.error))
-		found(r, &f, NOT_JUDGED, "%s: the baseline has no repeat with all "
-		    "of its steps", phase);
+		found(r, &f, NOT_JUDGED, NO_RATE, phase);
 	else if (f.error <= f.tolerance)
 		found(r, &f, PASS, "%s: works at %s of the %s GEMM ceiling", phase,
 		    percent(rate / ceiling, by), used);

@@ -54,7 +54,7 @@ parse_num(const char *s, double *out)
 	errno = 0;
 	*out = strtod(s, &end);
 	/* errno is ERANGE for a subnormal too, which is a fine number. */
-	return end != s && *end == '\0' && isfinite(*out);
+	return end != s && *end == '\0' && fabs(*out) <= 1e100;
 }
 
 char *
