@@ -7,6 +7,11 @@
 # is absent from the report, which says so.
 
 gives_  = $(filter $1,$(gives))
+gate_tables     := $(addprefix $R/,gate.tsv gate.terms.tsv)
+count_tables    := $(addprefix $R/,hierarchy.tsv steps.tsv terms.tsv)
+need_tables     := $(addprefix $R/,workload.kv readset.tsv)
+timeline_tables := $(addprefix $R/,timeline.tsv families.tsv kernels.tsv gaps.tsv idle.tsv calls.tsv)
+source_tables   := $(addprefix $R/,source.tsv source-kernels.tsv)
 tables := $(captures)
 figures :=
 
@@ -18,7 +23,7 @@ metrics := configs/platforms/$(platform)/metrics.tsv
 # ---- the gate comes first, and a run whose gate fails stops here
 
 ifneq ($(call gives_,gate),)
-tables += $R/gate.tsv $R/gate.terms.tsv $R/platform.kv
+tables += $(gate_tables) $R/platform.kv
 $R/gate.hierarchy.tsv: $R/gate.counters.tsv $(metrics) build/ns-rollup
 	build/ns-rollup -m $(metrics) $< $(into)
 $R/gate.terms.tsv: $R/gate.counters.tsv $(metrics) build/ns-rollup
@@ -36,12 +41,12 @@ registry_counters := $(metrics)
 registry_sampled  := configs/platforms/$(platform)/samples.tsv
 counts := $(strip $(foreach c,counters sampled,$(call gives_,$c)))
 ifneq ($(counts),)
-tables += $R/platform.kv $R/hierarchy.tsv $R/steps.tsv $R/terms.tsv $(if $(call gives_,launches),$R/launches.tsv)
+tables += $R/platform.kv $(count_tables) $(if $(call gives_,launches),$R/launches.tsv)
 figures += ladder
 # Each source by its own registry; of the headers, the first.
 rollup = { $(foreach c,$(counts),build/ns-rollup -m $(registry_$c) $1 $R/$c.tsv;) } | awk 'NR == 1 { head = $$0; print } $$0 != head' $(into)
 baseline := $(if $(call gives_,baseline),-b $R/baseline.tsv)
-$R/hierarchy.tsv $R/steps.tsv $R/terms.tsv: $(counts:%=$R/%.tsv) $(foreach c,$(counts),$(registry_$c)) $R/platform.kv \
+$(count_tables): $(counts:%=$R/%.tsv) $(foreach c,$(counts),$(registry_$c)) $R/platform.kv \
 		build/ns-rollup $(if $(call gives_,baseline),$R/baseline.tsv)
 $R/hierarchy.tsv:
 	$(call rollup,$(baseline))
@@ -63,7 +68,7 @@ endif
 
 # What was asked is what the baseline recorded, whatever the configs say now.
 ifeq ($(call gives_,model)$(call gives_,baseline),modelbaseline)
-tables += $R/workload.kv $R/readset.tsv
+tables += $(need_tables)
 $R/workload.kv: $R/baseline.tsv
 	sed -n 's/^workload_\([a-z0-9_]*=[A-Za-z0-9._/:,@+-]*\)$$/\1/p' $<.args $(into)
 $R/readset.tsv: $R/tensors.tsv $R/model.kv $R/routing.tsv $R/workload.kv build/ns-readset
@@ -81,10 +86,10 @@ endif
 # ---- what the GPU did, and when it waited
 
 ifneq ($(call gives_,timeline),)
-tables += $(addprefix $R/,timeline.tsv families.tsv kernels.tsv gaps.tsv idle.tsv calls.tsv)
+tables += $(timeline_tables)
 figures += timeline
 timeline = build/ns-timeline $(whole) --meta $R/meta.kv $1 $R/phased.tsv $(into)
-$(addprefix $R/,timeline.tsv families.tsv kernels.tsv gaps.tsv idle.tsv calls.tsv): $R/phased.tsv $R/meta.kv build/ns-timeline
+$(timeline_tables): $R/phased.tsv $R/meta.kv build/ns-timeline
 # Without windows the whole capture is one.
 whole = $(if $(filter whole,$(file <$R/windows)),--all)
 $R/timeline.tsv:
@@ -116,11 +121,11 @@ endif
 
 # Their instructions; of the headers, the first.
 ifneq ($(call gives_,source),)
-tables += $R/source.tsv $R/source-kernels.tsv
+tables += $(source_tables)
 sources := $(patsubst $R/source-%.csv,%,$(filter $R/source-%.csv,$(captures)))
 source = { $(foreach p,$(sources),build/ns-source $1 -p $p --chosen $R/chosen.tsv $R/source-$p.csv;) } | \
 	awk 'NR == 1 { head = $$0; print } $$0 != head' $(into)
-$R/source.tsv $R/source-kernels.tsv: $R/chosen.tsv $(sources:%=$R/source-%.csv) build/ns-source
+$(source_tables): $R/chosen.tsv $(sources:%=$R/source-%.csv) build/ns-source
 $R/source.tsv:
 	$(call source,)
 $R/source-kernels.tsv:
@@ -173,9 +178,9 @@ $R/report.html $R/report.json: $R/report.%: $R/report.md
 $R/compact.json: $(tables) build/ns-report
 	$(call report,compact) $(into)
 
-# What a run can make again without capturing.
-analysed := $(sort $(filter-out $(captures),$(tables) $R/figures $(addprefix $R/,checks.tsv stages.tsv manifest.kv \
+# What a run can make again without capturing, of whichever tiers it is.
+analysed := $(sort $(filter-out $(captures),$(gate_tables) $(count_tables) $(need_tables) $(timeline_tables) $(source_tables) \
+	$R/figures $R/sampled-*.tsv $(addprefix $R/,platform.kv roofline.tsv detail.tsv checks.tsv stages.tsv manifest.kv \
 	gate.counters.tsv gate.hierarchy.tsv gate.terms.tsv counters.tsv counters.tsv.args launches.tsv sampled.tsv sampled.kv sampling.tsv phased.tsv windows \
-	work.tsv ranges.tsv api.tsv samples.tsv diagnostics.tsv meta.kv $(foreach s,$(value sets),$(addprefix sampled-$s.,tsv totals.tsv work.tsv ranges.tsv phased.tsv)) \
-	trace.json compact.json \
+	work.tsv ranges.tsv api.tsv samples.tsv diagnostics.tsv meta.kv trace.json compact.json \
 	report.md report.md.args report.html report.json)))
