@@ -106,28 +106,10 @@ multiply_unit(float c[2][4], const struct factor<ONE> &f, uint4 w, int i)
 	}
 }
 
-/* A tile's part in a stage, of so many columns: N units at most. */
-template <class T, bool ONE, int N> D_INLINE void
-multiply(float sum[2], const struct factor<ONE> f[N], uint32_t at, int n, uint32_t cols,
-    int lane)
+/* One row of one sequence, or of two, out of what the tensor core gave. */
+template <bool ONE> D_INLINE void
+add_to(float sum[2], const float c[2][4], int lane)
 {
-	float c[2][4] = {};
-
-	if (cols == N * APART) {
-		uint4 w[N];
-
-#pragma unroll
-		for (int i = 0; i < N; i++)
-			w[i] = shared16(at + i * APART * 2);
-#pragma unroll
-		for (int i = 0; i < N; i++)
-			multiply_unit<T, ONE>(c, f[i], w[i], i);
-	} else
-#pragma unroll
-		for (int i = 0; i < N; i++)
-			if (i * APART < cols)
-				multiply_unit<T, ONE>(c, f[i], shared16(at + i * APART * 2,
-				    i < n), i);
 	if (ONE)
 		sum[0] += lane % 4 < 2 ? c[0][0] + c[1][0] : c[0][2] + c[1][2];
 	else {
@@ -136,18 +118,51 @@ multiply(float sum[2], const struct factor<ONE> f[N], uint32_t at, int n, uint32
 	}
 }
 
-/* x of all columns at once, N units of them; then tile by tile. */
+/* Parts of tiles in a stage, tile bytes apart, of so many columns: N units at most. */
+template <class T, bool ONE, int N, int TILES> D_INLINE void
+multiply(float sum[TILES][2], const struct factor<ONE> f[N], uint32_t at, uint32_t tile,
+    int n, uint32_t cols, int lane)
+{
+	float c[TILES][2][4] = {};
+
+	if (cols == N * APART) {
+		uint4 w[N][TILES];
+
+#pragma unroll
+		for (int i = 0; i < N * TILES; i++)
+			w[i / TILES][i % TILES] = shared16(at + i % TILES * tile +
+			    i / TILES * APART * 2);
+#pragma unroll
+		for (int i = 0; i < N * TILES; i++)
+			multiply_unit<T, ONE>(c[i % TILES], f[i / TILES], w[i / TILES][i % TILES],
+			    i / TILES);
+	} else
+#pragma unroll
+		for (int i = 0; i < N * TILES; i++)
+			if (i / TILES * APART < cols)
+				multiply_unit<T, ONE>(c[i % TILES], f[i / TILES], shared16(at +
+				    i % TILES * tile + i / TILES * APART * 2, i / TILES < n),
+				    i / TILES);
+#pragma unroll
+	for (int i = 0; i < TILES; i++)
+		add_to<ONE>(sum[i], c[i], lane);
+}
+
+/*
+ * x of all columns at once, N units of them; then tile by tile, or by two that
+ * share a stage: of an odd number the last one's neighbour is what lay there before.
+ */
 template <class T, bool ONE, int N> D_INLINE void
 multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
     const struct step_op &op, uint32_t n)
 {
 	enum { FIRST = N < UNITS ? N : UNITS };		/* units of a first stage */
+	enum { TILES = N <= UNITS / 2 ? 2 : 1 };
 	const struct task t = task_of<ONE>(s, h, op);
 	const uint32_t cols = min(op.cols, (uint32_t)STEP_COLS);
 	const uint32_t tile = STEP_ROWS * pitch_of(cols), stride = sums_stride(s.batch);
 	const uint32_t here = t.row * pitch_of(cols) + t.col * 2;
 	struct factor<ONE> f[N];
-	uint32_t at = 0;
 
 	{
 		uint4 v[N];
@@ -159,27 +174,30 @@ multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct
 		factors<ONE, N>(f, v, h.lane);
 	}
 #pragma unroll 1
-	for (uint32_t j = 0; j < n; j++) {
-		float c[2] = {};
+	for (uint32_t j = 0; j < n; j += TILES) {
+		uint32_t at = ring_take(r) + here;
+		float c[TILES][2] = {};
 
-		at = (j & (t.per - 1)) == 0 ? ring_take(r) + here : at + tile;
 		if (j == 0)
 			stamp(a, s, op, STEP_WEIGHTS);
-		multiply<T, ONE, FIRST>(c, f, at, t.units, cols, h.lane);
+		multiply<T, ONE, FIRST, TILES>(c, f, at, tile, t.units, cols, h.lane);
 		if constexpr (N > UNITS) {
 			const uint32_t more = op.cols - STEP_COLS;
 
 			ring_give(r, h.lane);
 			at = ring_take(r) + t.row * pitch_of(more) + t.col * 2;
-			multiply<T, ONE, N - FIRST>(c, f + FIRST, at, t.units - FIRST, more,
+			multiply<T, ONE, N - FIRST, 1>(c, f + FIRST, at, 0, t.units - FIRST, more,
 			    h.lane);
 		}
-		if ((j & (t.per - 1)) == t.per - 1 || j == n - 1)
-			ring_give(r, h.lane);
+		ring_give(r, h.lane);
 		if (j % STEP_GROUP == 0)
 			hand_wait(h, s);
-		hand_put<ONE>(h, s, sums_at(a, s, h.at, 0) + j % STEP_GROUP * stride, c, false);
-		if (j % STEP_GROUP == STEP_GROUP - 1 || j == n - 1)
+#pragma unroll
+		for (int i = 0; i < TILES; i++)
+			if (j + i < n)
+				hand_put<ONE>(h, s, sums_at(a, s, h.at, 0) +
+				    (j + i) % STEP_GROUP * stride, c[i], false);
+		if (j % STEP_GROUP == STEP_GROUP - TILES || j + TILES >= n)
 			hand_over(h, s);
 	}
 }
@@ -212,16 +230,16 @@ multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct
 		words_ask<UNITS>(s.words, next, t.x, APART * 2, t.asked);
 #pragma unroll 1
 		for (uint32_t i = 0; i < n; i++, to += stride) {
-			float c[2] = {};
+			float c[1][2] = {};
 
 			at = (i & (t.per - 1)) == 0 ? ring_take(r) + t.row * pitch + t.col * 2 :
 			    at + STEP_ROWS * pitch;
 			if (from == 0 && i == 0)
 				stamp(a, s, op, STEP_WEIGHTS);
-			multiply<T, ONE, UNITS>(c, f, at, t.units, cols, h.lane);
+			multiply<T, ONE, UNITS, 1>(c, f, at, 0, t.units, cols, h.lane);
 			if ((i & (t.per - 1)) == t.per - 1 || i == n - 1)
 				ring_give(r, h.lane);
-			hand_put<ONE>(h, s, to, c, from != 0);
+			hand_put<ONE>(h, s, to, c[0], from != 0);
 		}
 		t.units -= UNITS;
 	}
