@@ -1,0 +1,37 @@
+#!/bin/sh
+# tests/gpu/step.c on small shapes: it builds; on a GPU, logits of all choices are
+# the same bits, and a step's stamps add up.
+. "${0%/*}/tap.sh"
+if [ -x "$build/gpu-step" ]; then	# by make
+	cp "$build/gpu-step" .
+else
+	[ -e "$build/libcuda.a" ] || skip "no $build/libcuda.a: make, with nvcc"
+	# shellcheck disable=SC2046 # its words are the command
+	set -- $(cat "$build/flags")
+	nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+	home=$(dirname "$(dirname "$(realpath "$nvcc")")")
+	# shellcheck disable=SC2046 # as are these
+	(cd "$top" && cc=$1 && shift && "$cc" -Itools/cuda -isystem "$home/include" -o "$dir/gpu-step" tests/gpu/step.c $(find "$build/worker" -name '*.o') \
+	    "$build/libcuda.a" "$build/libns.a" -L"$home/lib64" -L"$home/lib" -lcudart_static -lrt -lpthread "$@") >build.log 2>&1
+fi
+[ -x gpu-step ] || { sed 's/^/# /' build.log; echo 'not ok 1 - builds'; echo 1..1; exit 1; }
+ok 'builds' true
+
+# steps NAME BATCH TOKENS SETTING=VALUE...
+steps() {
+	name=$1 run="$2 $3"
+	shift 3
+	for s in hidden_size=512 ffn_size=1000 vocab_size=1000 max_positions=4096 "$@"; do printf '%s: %s\n' "${s%%=*}" "${s#*=}"; done >new
+	{ grep -v -E "^($(cut -d: -f1 new | paste -sd '|')):" "$top/tests/models/$name.yaml"; cat new; } | yaml2kv - >model.kv
+	# shellcheck disable=SC2086 # two numbers
+	./gpu-step $name $run stamps.tsv <model.kv >table 2>err
+	status=$?
+	grep -q -e 'no device' -e 'not with this model, batch and device' err && { skip_one "$name $run" "$(head -n 1 err)"; return; }
+	ok "$name $run: all choices, the same logits" "cat table err; [ $status -eq 0 ] && awk -F '\\t' '\$9 != \"same\" || !(\$6 > 0 && \$8 > 0 && \$8 < 1) { exit 1 } END { exit NR < 6 }' table"
+	ok "$name $run: stamps" "awk -f '$top/tests/gpu/stamps.awk' stamps.tsv >sums && cat sums && awk -F '\\t' 'NR > 1 && !(\$9 > 0) { exit 1 } END { exit NR != 7 }' sums"
+}
+steps qwen3 1 100 n_heads=8 n_kv_heads=4 head_dim=128 dtype=bf16
+steps qwen2 1 2000 n_heads=8 n_kv_heads=2 head_dim=64 dtype=bf16
+steps qwen2 8 300 n_heads=8 n_kv_heads=2 head_dim=64 dtype=bf16
+steps llama 3 100 n_heads=8 n_kv_heads=4 head_dim=128 dtype=f16
+done_testing

@@ -1,0 +1,34 @@
+#!/bin/sh
+# step.sh [FOLDER]: what a decode step as one kernel gains by each of its choices:
+# stages under way, and words that stay in the L2.  Random weights of four shapes, no
+# checkpoint; a table of all choices, then where the time of the fastest goes
+# (stamps.awk); the stamps themselves are left in FOLDER, if one is named.
+#
+#	make build/gpu-step build/kit/yaml2kv	# where there is nvcc
+#	NS_BUILD=FOLDER sh tests/gpu/step.sh	# with those two in FOLDER
+#
+# CASES='MODEL:BATCH:TOKENS ...' chooses; timeout 120 around it is meant to be enough for all.
+set -eu
+top=$(cd "$(dirname "$0")/../.." && pwd)
+build=${NS_BUILD:-$top/build}
+PATH=$build:$build/kit:$PATH
+command -v gpu-step >/dev/null || { echo "step.sh: no gpu-step in $build: make build/gpu-step" >&2; exit 2; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+out=${1:-$dir}
+status=0
+
+printf 'model\tbatch\ttokens\tunder_way\tkeep\tstep_us\tleast_us\tread_ratio\tlogits\n'
+for c in ${CASES:-qwen:1:128 llama-1b:1:128 qwen-3b:1:128 qwen-7b:1:128 qwen-7b:1:32000 qwen-7b:8:128}; do
+	model=${c%%:*} tokens=${c##*:} batch=${c#*:}
+	batch=${batch%:*} yaml=$top/configs/models/$model.yaml
+	[ -e "$yaml" ] || yaml=$top/tests/gpu/$model.yaml
+	yaml2kv "$yaml" >"$dir/model.kv"
+	timeout 40 gpu-step "$model" "$batch" "$tokens" "$out/$model.$batch.$tokens.tsv" <"$dir/model.kv" || status=$?
+done
+for stamps in "$out"/*.tsv; do
+	[ -e "$stamps" ] || continue
+	printf '\n%s\n' "$(basename "$stamps" .tsv)"
+	awk -f "$top/tests/gpu/stamps.awk" "$stamps"
+done
+exit $status
