@@ -3,8 +3,8 @@
 #
 # A backend says what it gives: gate, counters, launches (counters, launch by
 # launch), sampled (counters, within a timeline), detail (single kernels), source
-# (their instructions), model, baseline, ceilings, timeline.  What it does not give
-# is absent from the report, which says so.
+# (their instructions), model, baseline, ceilings, timeline, command (a program that
+# is not ours).  What it does not give is absent from the report, which says so.
 
 gives_  = $(filter $1,$(gives))
 gate_tables     := $(addprefix $R/,gate.tsv gate.terms.tsv)
@@ -66,13 +66,14 @@ $R/sampled.tsv: $R/samples.tsv $R/phased.tsv $(registry_sampled) $R/platform.kv 
 endif
 endif
 
-# What was asked is what the baseline recorded, whatever the configs say now.
-ifeq ($(call gives_,model)$(call gives_,baseline),modelbaseline)
+# What was asked is what the run alone recorded, whatever the configs say now.
+ifneq ($(call gives_,model),)
 tables += $(need_tables)
-$R/workload.kv: $R/baseline.tsv
+routing := $(filter routing.tsv,$(unwatched_beside))
+$R/workload.kv: $(unwatched)
 	sed -n 's/^workload_\([a-z0-9_]*=[A-Za-z0-9._/:,@+-]*\)$$/\1/p' $<.args $(into)
-$R/readset.tsv: $R/tensors.tsv $R/model.kv $R/routing.tsv $R/workload.kv build/ns-readset
-	. ./$R/workload.kv && build/ns-readset -m $R/model.kv --routing $R/routing.tsv --kv-bytes $(kv_bytes) \
+$R/readset.tsv: $R/tensors.tsv $R/model.kv $(routing:%=$R/%) $R/workload.kv build/ns-readset
+	. ./$R/workload.kv && build/ns-readset -m $R/model.kv $(routing:%=--routing $R/%) --kv-bytes $(kv_bytes) \
 		$(activation_bytes:%=--activation-bytes %) \
 		-p $$prompt_tokens -g $$generate_tokens -B $$batch $< $(into)
 ifneq ($(call gives_,ceilings),)
@@ -132,6 +133,7 @@ $R/source-kernels.tsv:
 	$(call source,--kernels)
 endif
 
+tables += $(if $(call gives_,command),$R/command.kv $R/baseline.tsv)
 figures += $(if $(call gives_,footprint),footprint) $(if $(call gives_,baseline),phases)
 
 # ---- checks and report
@@ -182,5 +184,5 @@ $R/compact.json: $(tables) build/ns-report
 analysed := $(sort $(filter-out $(captures),$(gate_tables) $(count_tables) $(need_tables) $(timeline_tables) $(source_tables) \
 	$R/figures $R/sampled-*.tsv $(addprefix $R/,platform.kv roofline.tsv detail.tsv checks.tsv stages.tsv manifest.kv \
 	gate.counters.tsv gate.hierarchy.tsv gate.terms.tsv counters.tsv counters.tsv.args launches.tsv sampled.tsv sampled.kv sampling.tsv phased.tsv windows \
-	work.tsv ranges.tsv api.tsv samples.tsv diagnostics.tsv meta.kv trace.json compact.json \
+	work.tsv ranges.tsv api.tsv samples.tsv diagnostics.tsv meta.kv trace.json compact.json command.kv baseline.tsv \
 	report.md report.md.args report.html report.json)))

@@ -2,22 +2,17 @@
 # Systems, COUNTERS a CSV of Nsight Compute, BASELINE a JSON of llama-bench.
 # Each is turned into tables in $R once; after that the original is not needed.
 #
-#	RANGES=REGEX  LAST_GRAPHS=N  WINDOW=START:END  what a phase is in the timeline;
-#		otherwise ranges named prefill and decode.N, else the last 20 CUDA graph
-#		launches, else the whole capture
+#	RANGES=, LAST_GRAPHS=, WINDOW=  what a phase is in the timeline: mk/windows.mk
 #	PLATFORM=NAME  configs/platforms/NAME: what the counters mean; otherwise that of
 #		the chip that the timeline names
 #
 # Counters that were sampled beside a timeline are the second source of bytes, or
 # the only one.
 
-TIMELINE    :=
-COUNTERS    :=
-BASELINE    :=
-RANGES      :=
-LAST_GRAPHS :=
-WINDOW      :=
-PLATFORM    :=
+TIMELINE :=
+COUNTERS :=
+BASELINE :=
+PLATFORM :=
 
 $(if $(PLATFORM),$(if $(wildcard configs/platforms/$(PLATFORM)/platform.yaml),,$(error PLATFORM=$(PLATFORM): there is \
 	$(patsubst configs/platforms/%/platform.yaml,%,$(wildcard configs/platforms/*/platform.yaml)))))
@@ -91,17 +86,4 @@ $R/sampled.kv: $R/samples.tsv $R/meta.kv build/ns-integrate $(call recall,$R/sam
 		$$3 in known { all = all s $$3; s = "," } END { print "sampled_metrics=" (s == "" ? "NA" : all) }' $$m -; } $(into)
 	$(call record,named)
 
-# The windows asked for, or those that were asked for last, or what is found.  They
-# are remembered a word a line, to be read and not run; which ranges, goes without saying.
-$(foreach n,RANGES LAST_GRAPHS WINDOW,$(if $(findstring ',$(value $n)),$(error $n has a quote in it: a regular expression can say . instead)))
-asked := $(if $(RANGES),--ranges '$(value RANGES)') $(if $(LAST_GRAPHS),--last-graphs '$(value LAST_GRAPHS)') \
-	$(if $(WINDOW),--window '$(value WINDOW)')
-remembered := $(strip $(file <$R/windows))
-$R/phased.tsv: $R/work.tsv $R/ranges.tsv build/ns-phases $(if $(strip $(asked)),$(if $(call same,$(subst ',,$(asked)),$(remembered)),,changed/windows))
-	try() { build/ns-phases $$([[ "$$*" == *--[lw]* ]] || echo "-r $R/ranges.tsv") "$$@" $< >$@.tmp 2>$R/phases.log && printf '%s\n' "$$@" >$R/windows; }; \
-	ask=($(asked)); $(if $(strip $(asked)),,$(if $(filter-out whole,$(remembered)),mapfile -t ask <$R/windows;)) \
-	if [ $${#ask[@]} -gt 0 ] && [ "$${ask[*]}" ]; then try "$${ask[@]}" || { cat $R/phases.log >&2; exit 2; }; \
-	else try || try --ranges '^(prefill|decode)' || try --last-graphs 20 || \
-	{ cp $< $@.tmp && echo whole >$R/windows; }; fi
-	[ ! -s $R/phases.log ] || cat $R/phases.log >&2
-	mv $@.tmp $@
+include mk/windows.mk

@@ -19,7 +19,7 @@ counted_steps := $(shell printf '%s\n' $(workload_generate_tokens) $(profile_cou
 counted_args  := $(prompt_args) $(cache_args) counted_steps
 gated         := $R/gate.callgrind
 device        := cpu
-include mk/speed.mk
+include mk/worker.mk
 
 captures := $(addprefix $R/,probe.kv model.kv tensors.tsv gate.callgrind gate.expected.tsv) $(speed) $R/worker.callgrind
 
@@ -32,7 +32,7 @@ callgrind = env -i LC_ALL=C OMP_NUM_THREADS=1 $(valgrind) --tool=callgrind --log
 valgrind_there = command -v $(valgrind) >/dev/null || \
 	{ echo "valgrind is missing: BACKEND=cpu counts with it (Debian, Ubuntu: apt install valgrind)" >&2; exit 2; }
 
-$R/gate.callgrind: build/ns-calib.sum $(call recall,$R/gate.callgrind,$(cache_args)) | $R/model.kv
+$R/gate.callgrind: build/ns-calib.sum $(call recall,$R/gate.callgrind,$(cache_args))
 	$(valgrind_there)
 	rm -f $@.tmp
 	$(call stage,gate) $(callgrind) build/ns-calib gate --last-level-bytes $(platform_last_level_bytes) >$R/gate.expected.tsv.tmp
@@ -40,8 +40,7 @@ $R/gate.callgrind: build/ns-calib.sum $(call recall,$R/gate.callgrind,$(cache_ar
 	mv $@.tmp $@
 	$(call record,$(cache_args))
 
-$R/worker.callgrind: build/ns-worker.sum $(call recall,$R/worker.callgrind,$(counted_args)) \
-		| $(checkpoint_there) $R/gate.tsv
+$R/worker.callgrind: $(watched_sum) $(call recall,$R/worker.callgrind,$(counted_args)) | $(watched_after)
 	$(valgrind_there)
 	rm -f $@.tmp
 	$(call stage,counters) $(callgrind) $(worker) -g $(counted_steps) -w 0 -r 1 \

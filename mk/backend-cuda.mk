@@ -8,13 +8,9 @@
 #		memory: those of memory alone, one pass; kernel: all of them kernel by
 #		kernel, the slow witness, for small models; inside, inside-memory: by the
 #		worker itself, which loads the model once (not yet run on a GPU)
-#	GUARD=		capture although ns-guard found a reason not to
-#	PLATFORM=NAME	other counters than those that configs/platforms/ has for this chip
 
 TIERS    := 0,1,2
 TIER1    := $(if $(capturing)$(wildcard $R/phases.csv),range,$(if $(wildcard $R/inside.tsv),inside,range))
-GUARD    := build/ns-guard
-PLATFORM :=
 
 there = $(if $(wildcard $R/$1),$2)
 tiers := $(or $(if $(capturing)$(filter-out file,$(origin TIERS)),,$(strip $(call there,timeline.sqlite,0) \
@@ -26,39 +22,10 @@ tier1 := $(TIER1)
 $(if $(filter $(tier1),range memory kernel inside inside-memory),,$(error TIER1=$(TIER1): range, memory, kernel, \
 	inside or inside-memory was expected))
 
-# ---- the chip and what describes it, the profilers and where they are
-
-chip_platform :=
-chip_name     :=
-chip_ncu      :=
-chip_nsys     :=
-ifeq ($(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),)
-include $R/chip.kv
-else
-$(foreach l,$(file <$R/chip.kv),$(eval $l))
-endif
-platform := $(or $(PLATFORM),$(filter-out NA,$(chip_platform)),gh100)
-registry := configs/platforms/$(platform)/metrics.tsv
-$(if $(wildcard $(registry)),,$(error PLATFORM=$(platform): there is \
-	$(patsubst configs/platforms/%/metrics.tsv,%,$(wildcard configs/platforms/*/metrics.tsv))))
-
-$R/chip.kv: $R/probe.kv
-	! grep -qx gpu=NA $< || { echo "no GPU here ($$(sed -n 's/^gpu_why=//p' $<)): BACKEND=cpu measures without one" >&2; exit 2; }
-	! grep -qx platform=cpu $< || [ "$(PLATFORM)" ] || { echo "this GPU is not known ($$(sed -n 's/^platform_why=//p' $<)):" \
-		"PLATFORM=NAME counts it as another, or describe it in configs/platforms/" >&2; exit 2; }
-	sed -n '/=[A-Za-z0-9._/:,@+-]*$$/!d; s/^platform=/chip_platform=/p; s/^gpu_chip=/chip_name=/p; s/^ncu=/chip_ncu=/p; s/^nsys=/chip_nsys=/p' $< $(into)
-
-kv_bytes         = $$(if grep -qix dtype=f32 $R/model.kv; then echo 4; else echo 2; fi)
-activation_bytes :=
-device           := cuda
-gated            := $R/gate.csv
-include mk/speed.mk
+include mk/gpu.mk mk/worker.mk
 
 # ---- what is counted, and of which ranges
 
-# The registry's metrics, in rows where an awk condition holds.
-metrics_where = $(call list,$(shell awk -F '\t' 'NR > 1 && ($1) && !seen[$$4]++ { print $$4 }' $(registry)))
-gate_metrics   := $(call metrics_where,$$1 == "bytes" && ($$2 == "memory" || $$2 == "l2" && $$6 <= 1))
 memory_metrics := $(call metrics_where,$$6 <= 1 && ($$2 == "memory" && $$7 != "witness" || $$1 == "time"))
 all_metrics    := $(call metrics_where,$$6 <= 1)
 range_metrics  := $(if $(filter %memory,$(tier1)),$(memory_metrics),$(all_metrics))
@@ -68,47 +35,25 @@ last_step := $(if $(filter-out 0,$(workload_generate_tokens)),$(shell echo $$(($
 ranges    := prefill $(last_step:%=decode.%)
 counted       := $(if $(filter inside%,$(tier1)),inside.tsv,phases.csv)
 counted_steps := $(if $(last_step),1,0)
-watched_args  := $(checkpoint_args) $(workload_args)
 range_args    := $(watched_args) tier1 range_metrics counted_steps
 launch_args   := $(watched_args) memory_metrics
 
 tier1_captures := $(addprefix $R/,plan.tsv $(counted) launches.csv)
 
-worker_watched = $(worker) -g $(workload_generate_tokens) -w 1 -r 1 --profile
-watched_sum   := build/ns-worker.sum
-watched_after := $(checkpoint_there) $R/gate.tsv $R/baseline.tsv
+watched       = $(worker) -g $(workload_generate_tokens) -w 1 -r 1 --profile
+watched_after += $(unwatched)
 # Bytes of device memory that the worker was seen to take.
 taken = $$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i } NR > 1 && $$at["source"] == "allocator" && \
 	$$at["used_bytes"] > n { n = $$at["used_bytes"] } END { printf "%.0f", n }' $R/footprint.tsv)
-guard = $(if $(GUARD),build/ns-probe | $(GUARD) $1 >/dev/null || { echo "GUARD= captures all the same" >&2; exit 2; },:)
 tier0_guard = $(call guard,--need $(taken))
 tier2_guard = $(call guard,--need $(taken) --save $(taken))
 include mk/tier0.mk mk/tier2.mk mk/tier3.mk
 
-captures := $(addprefix $R/,probe.kv model.kv tensors.tsv gate.csv gate.expected.tsv) $(speed) $(tier0_captures) \
+captures := $(addprefix $R/,probe.kv model.kv tensors.tsv) $(gate_captures) $(speed) $(tier0_captures) \
 	$(if $(call tier,1),$(tier1_captures)) $(tier2_captures) $(tier3_captures)
 gives    := gate model baseline ceilings footprint $(tier0_gives) $(if $(call tier,1),counters launches) $(tier2_gives) $(tier3_gives)
 
 ifneq ($(capturing),)
-# Caches as the program left them, clocks as they are: what runs is what is counted.
-# ncu leaves its table, or why there is none, in $@.tmp; its status tells little.
-ncu = $(ncu_program) --target-processes all --clock-control none --cache-control none \
-	--csv --page raw --print-units base --print-fp --log-file $@.tmp --nvtx $(patsubst %,--nvtx-include nsbench@%/,$1)
-or_why = || { build/ncu2tsv $@.tmp >/dev/null; exit 2; }
-whole_table = build/ncu2tsv --ranges $(call list,$1) --metrics $2 $@.tmp >/dev/null
-
-# The program runs once a pass, so that nothing is saved and restored, and says each
-# time what it moves.
-$R/gate.csv: build/ns-calib.sum $(call recall,$R/gate.csv,gate_metrics) | $R/model.kv build/ns-guard build/ncu2tsv
-	$(call guard,--need 0)
-	rm -f $@.tmp
-	$(call stage,gate) $(call ncu,read write copy reread) --replay-mode app-range --metrics $(gate_metrics) \
-		build/ns-calib -d cuda gate | awk '!said[$$0]++' >$R/gate.expected.tsv.tmp $(or_why)
-	$(call whole_table,read write copy reread,$(gate_metrics))
-	mv $R/gate.expected.tsv.tmp $R/gate.expected.tsv
-	mv $@.tmp $@
-	$(call record,gate_metrics)
-
 $R/plan.tsv: $(registry) build/ns-plan | $R/gate.tsv
 	build/ns-plan -m $< --tier 1 --chip $(chip_name) --recorded configs/platforms/$(platform)/plan.tsv $(into)
 
@@ -116,7 +61,7 @@ $R/phases.csv: $(watched_sum) $(call recall,$R/phases.csv,$(range_args)) | $(wat
 	$(call guard,--need $(taken) $(if $(filter kernel,$(tier1)),--save $(taken)))
 	rm -f $@.tmp
 	$(call stage,phases) $(call ncu,$(ranges)) --replay-mode $(if $(filter kernel,$(tier1)),kernel,app-range) \
-		--metrics $(range_metrics) $(worker_watched) >/dev/null $(or_why)
+		--metrics $(range_metrics) $(watched) >/dev/null $(or_why)
 	$(call whole_table,$(ranges),$(range_metrics))
 	mv $@.tmp $@
 	$(call record,$(range_args))
@@ -132,16 +77,13 @@ $R/inside.tsv: $(watched_sum) $(call recall,$R/inside.tsv,$(range_args)) | $(wat
 $R/launches.csv: $(watched_sum) $(call recall,$R/launches.csv,$(launch_args)) | $(watched_after)
 	$(call guard,--need $(taken))
 	rm -f $@.tmp
-	$(call stage,launches) $(call ncu,$(ranges)) --metrics $(memory_metrics) $(worker_watched) >/dev/null $(or_why)
+	$(call stage,launches) $(call ncu,$(ranges)) --metrics $(memory_metrics) $(watched) >/dev/null $(or_why)
 	$(call whole_table,$(ranges),$(memory_metrics))
 	mv $@.tmp $@
 	$(call record,$(launch_args))
 endif
 
-asked = $(patsubst $2=%,--metrics %$(comma)profiler__replayer_passes,$(filter $2=%,$(file <$R/$1.args)))
-$R/gate.counters.tsv $R/counters.tsv $R/launches.tsv: build/ncu2tsv
-$R/gate.counters.tsv: $R/gate.csv
-	build/ncu2tsv $(call asked,gate.csv,gate_metrics) $< $(into)
+$R/counters.tsv $R/launches.tsv: build/ncu2tsv
 $R/counters.tsv: $R/$(counted) $(call recall,$R/counters.tsv,counted)
 	$(if $(filter inside.tsv,$(counted)),cat,build/ncu2tsv $(call asked,phases.csv,range_metrics)) $< $(into)
 	$(call record,counted)

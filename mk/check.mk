@@ -18,7 +18,7 @@ unsanitized := tests/cuda.t tests/kit.t tests/make.t
 
 sources = $(wildcard tools/*.c) $(filter-out $(if $(NVCC),,tools/cuda/%),$(wildcard tools/*/*.c))
 lint:
-	shellcheck -x -P tests setup/*.sh mk/*.sh tests/*.t tests/tap.sh tests/alone.sh .ci/run
+	shellcheck -x -P tests setup/*.sh mk/*.sh tests/*.t tests/tap.sh tests/alone.sh tests/h200.sh .ci/run
 	cppcheck -q --error-exitcode=1 --enable=warning,portability --inline-suppr --std=c11 \
 		--suppress=missingIncludeSystem -D_GNU_SOURCE '-D_Noreturn=__attribute__((noreturn))' -Itools -Itools/lib $(sources)
 	mandoc -T lint -W warning docs/man/*.1

@@ -1,7 +1,9 @@
 #!/bin/sh
-# nsys.sh [-s SET -m SAMPLES -c CHIP -f HZ] FILE COMMAND...: COMMAND watched by
-# Nsight Systems between cudaProfilerStart and Stop: FILE is the SQLite export,
-# FILE less .sqlite its report, FILE.log (FILE.failed.log) what was said.
+# nsys.sh [-r RANGE] [-w WINDOWS] [-s SET -m SAMPLES -c CHIP -f HZ] FILE COMMAND...:
+# COMMAND watched by Nsight Systems: FILE is the SQLite export, FILE less .sqlite its
+# report, FILE.log (FILE.failed.log) what was said.  With -r only between
+# cudaProfilerStart and Stop (cudaProfilerApi) or within an NVTX range (NAME,
+# NAME@DOMAIN).  Phases are ns-worker's ranges or, with -w, as phases.sh finds them.
 # With -s the counters of that set of samples.tsv are sampled meanwhile, faster
 # and faster until none overflows; FILE.rate says how fast.  nsys ends with 0
 # whatever it could not do, so all of it is looked at before it lands.
@@ -13,14 +15,16 @@ set -eu
 say() { echo "nsys.sh: $*" >&2; }
 die() { say "$*"; exit 2; }
 
-set='' samples='' chip='' hz=''
-while getopts s:m:c:f: o; do
+range='' windows='' set='' samples='' chip='' hz=''
+while getopts r:w:s:m:c:f: o; do
 	case $o in
+	r) range=$OPTARG ;;
+	w) windows=$OPTARG ;;
 	s) set=$OPTARG ;;
 	m) samples=$OPTARG ;;
 	c) chip=$OPTARG ;;
 	f) hz=$OPTARG ;;
-	*) die 'usage: nsys.sh [-s SET -m SAMPLES -c CHIP -f HZ] FILE COMMAND...' ;;
+	*) die 'usage: nsys.sh [-r RANGE] [-w WINDOWS] [-s SET -m SAMPLES -c CHIP -f HZ] FILE COMMAND...' ;;
 	esac
 done
 shift $((OPTIND - 1))
@@ -48,27 +52,12 @@ sets_folder() {
 	echo "$found"
 }
 
-# A capture holds the environment that it was made in: pass on what is needed.
-narrow() {
-	for v in $(env | sed -n 's/^\(CUDA_[A-Z0-9_]*\|NVIDIA_[A-Z0-9_]*\|NCCL_[A-Z0-9_]*\|OMP_[A-Z0-9_]*\|NS_[A-Z0-9_]*\)=.*/\1/p') \
-	    HOME LD_LIBRARY_PATH PATH TMPDIR ${NSYS_KEEP:-}; do
-		eval "x=\${$v-}"
-		[ -z "$x" ] || set -- "$v=$x" "$@"
-	done
-	exec env -i LC_ALL=C "NS_CAPTURE=$$" "$@"
-}
-
-# nsys ends before its own helpers do; ns-guard would find them at the next capture.
-helpers() {
-	grep -lsa "NS_CAPTURE=$$" /proc/[0-9]*/environ | sed 's|^/proc/\([0-9]*\)/.*|\1|'
-}
-end_helpers() {
-	for signal in TERM TERM TERM KILL; do
-		left=$(helpers) && [ -n "$left" ] || return 0
-		for p in $left; do kill -s $signal "$p" 2>/dev/null || :; done
-		sleep 0.3
-	done
-}
+# Where recording begins and ends, as options of nsys.
+case $range in
+'') within='' ;;
+cudaProfilerApi) within="--capture-range=cudaProfilerApi --capture-range-end=stop" ;;
+*) within="--capture-range=nvtx --nvtx-capture=$range --env-var=NSYS_NVTX_PROFILER_REGISTER_ONLY=0 --capture-range-end=stop" ;;
+esac
 
 # The end of the log, less its bars of progress.
 last_words() { tr '\r' '\n' <"$dir/log" | grep -v '%' | tail -n 5 >&2; }
@@ -84,8 +73,10 @@ why_none() {
 		die 'nsys recorded, but could not import what it recorded: it needs libdw.so.1 (apt install libdw1)'
 	elif [ "$1" -ne 0 ]; then
 		die "nsys, or what it watched, ended with status $1"
-	else
+	elif [ "$range" = cudaProfilerApi ]; then
 		die 'nsys left no report: does the program call cudaProfilerStart (ns-worker --profile)?'
+	else
+		die "nsys left no report${range:+: does the program open a range $range?}"
 	fi
 }
 
@@ -93,17 +84,31 @@ why_none() {
 record() {
 	rm -rf "$dir" && mkdir -p "$dir"
 	rc=0
-	narrow "$nsys" profile -o "$dir/x" --force-overwrite=true --trace=cuda,nvtx \
+	# shellcheck disable=SC2086	# $within is options
+	"${0%/*}/narrow.sh" "$nsys" profile -o "$dir/x" --force-overwrite=true --trace=cuda,nvtx \
 		--sample=none --cpuctxsw=none --cuda-graph-trace=node \
-		--capture-range=cudaProfilerApi --capture-range-end=stop "$@" >"$dir/log" 2>&1 &
+		$within "$@" >"$dir/log" 2>&1 &
 	pid=$!
 	trap 'kill $pid; wait $pid || :; exit 143' TERM INT
 	wait $pid || rc=$?
 	trap - TERM INT
 	{ [ $rc -eq 0 ] && [ -e "$dir/x.nsys-rep" ]; } || why_none $rc
-	NS_CAPTURE=$$ "$nsys" export --type=sqlite --lazy=true --force-overwrite=true -o "$dir/x.sqlite" \
+	"${0%/*}/narrow.sh" "$nsys" export --type=sqlite --lazy=true --force-overwrite=true -o "$dir/x.sqlite" \
 		"$dir/x.nsys-rep" >>"$dir/log" 2>&1 || rc=$?
 	{ [ $rc -eq 0 ] && [ -e "$dir/x.sqlite" ]; } || { last_words; die 'nsys could not export its own report'; }
+}
+
+# The work with its phases; of another program than ours there is some, at least.
+phases() {
+	if [ -z "$windows" ]; then
+		"$build/ns-phases" -r "$dir/ranges" "$dir/work"
+	elif [ "$(wc -l <"$dir/work")" -lt 2 ]; then
+		echo 'nsys saw no work on the GPU: does the program use it, and find it in this environment (NSYS_KEEP)?' >&2
+		false
+	else
+		cp "$windows" "$dir/windows"
+		"${0%/*}/phases.sh" "$dir/windows" "$dir/ranges" "$dir/work"
+	fi >"$dir/phased" 2>"$dir/said" || { cat "$dir/said" >&2; return 2; }
 }
 
 # Are the phases there, and all that the set asks for?  1: sample faster.
@@ -111,13 +116,15 @@ judge() {
 	for t in diagnostics work ranges; do
 		"$build/nsys2tsv" $t "$dir/x.sqlite" >"$dir/$t" 2>"$dir/said" || { cat "$dir/said" >&2; return 2; }
 	done
-	"$build/ns-phases" -r "$dir/ranges" "$dir/work" >"$dir/phased" 2>"$dir/said" || { cat "$dir/said" >&2; return 2; }
+	phases || return 2
 	open=$(awk -F '\t' '$1 == "start_ns" { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		$at["domain"] == "nsbench" && $at["end_ns"] == "NA" { printf "%s%s", s, $at["name"]; s = ", " }' "$dir/ranges")
 	[ -z "$open" ] || { say "never closed: range $open: the program ended within it, or nsys stopped recording"; return 2; }
 	[ -n "$set" ] || return 0
 	"$build/nsys2tsv" samples "$dir/x.sqlite" 2>"$dir/said" >"$dir/samples" || { cat "$dir/said" >&2; return 2; }
-	"$build/ns-integrate" --busy -w "$dir/phased" -m "$samples" "$dir/samples" >"$dir/sampled" || return 2
+	all=$(! grep -qsx whole "$dir/windows" || echo --all)
+	# shellcheck disable=SC2086	# an option, or nothing
+	"$build/ns-integrate" --busy $all -w "$dir/phased" -m "$samples" "$dir/samples" >"$dir/sampled" || return 2
 	"$build/ns-sets" -m "$samples" --set "$set" --check "$dir/sampled" --diagnostics "$dir/diagnostics"
 }
 
@@ -130,7 +137,6 @@ land() {
 
 # Of what failed only the log stays.
 end() {
-	end_helpers
 	[ ! -s "$dir/log" ] || mv "$dir/log" "$file.failed.log"
 	rm -rf "$dir" "$sets"
 }

@@ -2,10 +2,9 @@
 # alone, replayed by Nsight Compute until all of its counters are known.
 #
 # Before the include: R, platform, tiers, watched_args (names of the values that a
-# capture depends on), worker_watched (the command) and chip_ncu, as for tier0.mk, which
-# makes $R/timeline.sqlite.  After it: tier2_captures and tier2_gives.  tier2_guard runs
-# before a capture; watched_sum and watched_after may name other prerequisites.
-# ncu_program is for any tier that asks ncu.
+# capture depends on), watched (the command), watched_sum and watched_after (other
+# prerequisites), as for tier0.mk, which makes $R/timeline.sqlite, and ncu_program.
+# After it: tier2_captures and tier2_gives.  tier2_guard runs before a capture.
 #
 #	NCU_SET=full	the sections of ncu that are recorded besides the registry's counters
 #
@@ -13,9 +12,6 @@
 # a launch finds them cold, and bytes of memory are at most too many.
 
 NCU_SET := full
-ncu_program    = $(or $(filter-out NA,$(value chip_ncu)),ncu)
-watched_sum   ?= build/ns-worker.sum
-watched_after ?= $(checkpoint_there) $R/gate.tsv
 
 tier2_phases   := $(if $(filter 2,$(tiers)),prefill $(if $(filter-out 0,$(workload_generate_tokens)),decode))
 tier2_csv      := $(tier2_phases:%=$R/kernels-%.csv)
@@ -54,7 +50,7 @@ $(tier2_csv): $R/kernels-%.csv: $(watched_sum) | $R/chosen.tsv $(watched_after) 
 	$(tier2_guard)
 	rm -f $@.tmp
 	build/ns-choose --ask -p $* $R/chosen.tsv >$@.ask.tmp
-	mapfile -d '' -t ask <$@.ask.tmp; $(call stage,kernels-$*) $(tier2_ncu) "$${ask[@]}" $(worker_watched) >/dev/null || \
+	mapfile -d '' -t ask <$@.ask.tmp; $(call stage,kernels-$*) $(tier2_ncu) "$${ask[@]}" $(watched) >/dev/null || \
 		{ build/ncu2tsv $@.tmp >/dev/null; exit 2; }
 	build/ncu2tsv $@.tmp >$@.counters.tmp
 	build/ns-detail $(tier2_about) --chosen $R/chosen.tsv -p $* $@.counters.tmp >/dev/null

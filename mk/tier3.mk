@@ -34,7 +34,7 @@ $(tier3_csv): $R/source-%.csv: $(watched_sum) | $R/chosen.tsv $(watched_after) b
 	$(tier2_guard)
 	rm -f $@.tmp $(tier3_report)
 	build/ns-choose --ask -p $* $R/chosen.tsv >$@.ask.tmp
-	mapfile -d '' -t ask <$@.ask.tmp; $(call stage,source-$*) $(tier3_ncu) "$${ask[@]}" $(worker_watched) >/dev/null || \
+	mapfile -d '' -t ask <$@.ask.tmp; $(call stage,source-$*) $(tier3_ncu) "$${ask[@]}" $(watched) >/dev/null || \
 		{ build/ncu2tsv $@.tmp >/dev/null; exit 2; }
 	if [ ! -e $(tier3_report) ] || grep -q '^==ERROR==' $@.tmp; then build/ncu2tsv $@.tmp >/dev/null; exit 2; fi
 	$(tier3_import) --page raw --print-units base --print-fp >$@.tmp

@@ -21,7 +21,7 @@ ok 'touched, same bytes: nothing'  'touch t.sqlite; run TIMELINE=t.sqlite V=1 >o
 ok 'another file: all anew'        'sqlite3 t.sqlite "CREATE TABLE x (y); INSERT INTO x VALUES (1)"; run TIMELINE=t.sqlite V=1 >out && grep -q "nsys2tsv work" out'
 ok 'without the file: a report'    'rm t.sqlite $R/report.md; run BACKEND=adopted report && [ -s $R/report.md ]'
 ok 'windows of given times'        'cp $R/timeline.tsv before; run BACKEND=adopted WINDOW=0:1000000000 report && ! cmp -s before $R/timeline.tsv && [ "$(xargs <$R/windows)" = "--window 0:1000000000" ]'
-ok 'they are remembered'           'run BACKEND=adopted V=1 report >out && ! grep -q ns-phases out'
+ok 'they are remembered'           'run BACKEND=adopted V=1 report >out && ! grep -q phases.sh out'
 ok 'a baseline alone'              'run TAG=b BASELINE=bench.json && grep -q "tok/s" $R.b/report.md'
 # Counters sampled beside a timeline: prefill is [800,1500) with work in 1000 to 1100,
 # decode.0 [1500,2500) with work in 2000 to 2260; the other samples are not theirs.
@@ -51,7 +51,7 @@ ok 'it is remembered'              'run TAG=s BACKEND=adopted report && grep -qx
 exits 2 'one that is not there'    'run TAG=s PLATFORM=nope TIMELINE=s.sqlite' 'PLATFORM=nope: there is'
 ok 'make -n captures nothing'      'run TAG=n -n TIMELINE=s.sqlite && [ ! -e $R.n ]'
 ok 'ranges by a regular expression'  'run BACKEND=adopted "RANGES=^(prefill|decode)" report && [ "$(tail -n 1 $R/windows)" = "^(prefill|decode)" ]'
-ok 'are remembered to the letter'  'touch $R/work.tsv; run BACKEND=adopted V=1 report >out && grep -q ns-phases out && [ "$(tail -n 1 $R/windows)" = "^(prefill|decode)" ]'
+ok 'are remembered to the letter'  'touch $R/work.tsv; run BACKEND=adopted V=1 report >out && grep -q phases.sh out && [ "$(tail -n 1 $R/windows)" = "^(prefill|decode)" ]'
 ok 'and never run'                 'printf "%s\n" --ranges "^x\$(touch ran)\`touch ran\`;touch ran" >$R/windows; touch $R/work.tsv; ! run BACKEND=adopted report && [ ! -e ran ]'
 exits 2 'a quote in them'          'run BACKEND=adopted "RANGES=a'"'"'b" report' 'RANGES has a quote in it'
 exits 2 'windows that are not there' 'run BACKEND=adopted RANGES=nothing report' 'ns-phases: '

@@ -1,29 +1,10 @@
 #!/bin/sh
 # shellcheck disable=SC2016,SC2034,SC2086,SC2120	# commands are evaluated by tap.sh
-# The cuda backend without a GPU: ncu and what runs on the device are
-# tests/fake/h200, which hands out what an H200 once said; the rest is real.
+# The cuda backend without a GPU.
 . "${0%/*}/tap.sh"
 
-recorded=$top/docs/examples/h200-qwen/captures
-[ -e "$recorded/phases.csv" ] || skip "no recording in $recorded"
-command -v flock >/dev/null || skip 'no flock here'
-cp -a "$top/Makefile" "$top/mk" "$top/tools" "$top/configs" . && cp -a "$build" build && cp -R "$recorded" recorded
-mkdir bin build/real && mv build/ns-calib build/ns-plan build/ns-probe build/ns-worker build/real
-cp "$top/tests/fake/h200" bin/ncu && cp "$top/tests/fake/nsys" "$top/tests/fake/gnuplot" bin && rm -rf build/configs
-for s in a b; do mv recorded/sampled-$s.sqlite recorded/$s.sqlite; done
-mkdir sets && printf 'version: 5\nmetricSets:\n- alias: gh100\n  chips: [GH100]\n' >sets/gh100.config
-for t in ns-calib ns-plan ns-probe ns-worker; do cp bin/ncu build/$t; done
-sed -i 's|^ncu=.*|ncu=ncu|; s|^nsys=.*|nsys=nsys|; s|^gpu_throttle=.*|gpu_throttle=none|' recorded/probe.kv
-# As small as a checkpoint can be whose header is the recorded one's.
-mkdir -p checkpoints && cp recorded/model.kv recorded/tensors.tsv checkpoints/
-cat >build/discover <<'T'
-#!/bin/sh
-[ $1 = model ] && cat checkpoints/model.kv || cat checkpoints/tensors.tsv
-T
-chmod +x build/discover && mv build/ns-discover build/real && mv build/discover build/ns-discover
-mkdir checkpoint && echo '{}' >checkpoint/config.json
-find . -type f -exec touch -d 2020-01-01 {} +
-PATH=$dir/bin:$PATH
+# shellcheck source=tests/h200.sh
+. "$top/tests/h200.sh"
 R=runs/qwen.default.cuda
 run() { make -f mk/run.mk MODEL=qwen BACKEND=cuda NSYS_SETS=sets TIERS=1 CHECKPOINT=checkpoint "$@" </dev/null; }
 # again COMMAND: which captures a run makes now, by ncu and by itself; and whether it failed.

@@ -20,7 +20,7 @@ counted        := none
 watched_sum    := build/watched.sum
 watched_after  :=
 watched_args   := workload_seed
-worker_watched := build/watched --profile
+watched        := build/watched --profile
 include mk/tier0.mk
 captures := $(tier0_captures)
 gives    := $(tier0_gives)
