@@ -323,6 +323,17 @@ run; sed -i '/^prefill/d' run/timeline.tsv
 is 'a phase without a timeline has no row' '' "col profiled_time prefill verdict"
 run; sed -i '/decode/d' run/baseline.tsv; printf '0\tdecode\tNA\t50\t0\t5000\n' >>run/baseline.tsv
 is 'a baseline of repetitions: a token each' '200 210 0.05 0.1 pass' "col profiled_time decode '$all'"
+# A command: 100 alone, and recorded as a whole for so long.
+command() { run; echo "duration_ns=$1" >run/meta.kv; printf 'command=1:x\nwall_ns=100\ncapture_range=%s\n' "$2" >run/command.kv; }
+command 105 none
+is 'a command as a whole' '100 105 0.05 0.1 pass' "col profiled_time.command NA '$all'"
+is 'beside its phases'    '200 210 0.05 0.1 pass' "col profiled_time decode '$all'"
+command 130 none
+says 'slower while it is recorded' profiled_time.command NA warn 'the command: took 30 % longer under the profiler than alone: shares'
+command 100 cudaProfilerApi
+says 'recorded in part'   profiled_time.command NA na 'the command: how long it was recorded as a whole is not known'
+command NA none
+says 'not known how long' profiled_time.command NA na 'is not known'
 run; sed -i 's/1100$/2000/' run/footprint.tsv
 says 'footprint'        footprint.process NA warn 'at its peak the process shows 100 % more than the worker asked for: memory of the runtime'
 sed -i 's/driver	NA/driver	1000/' run/footprint.tsv

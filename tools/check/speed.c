@@ -146,20 +146,39 @@ check_canary(struct run *r)
 }
 
 static void
-judge_wall(struct run *r, const char *phase, double wall, double alone)
+judge_wall(struct run *r, struct finding f, const char *what, const char *unknown)
 {
-	struct finding f = finding(NULL, phase, NULL, alone, wall, 0.1);
 	enum verdict v = judge(&f, WARN);
 	char by[32];
 
 	if (v == NOT_JUDGED)
-		found(r, &f, v, "%s: timeline.tsv and baseline.tsv do not both "
-		    "have its steps", phase);
+		found(r, &f, v, "%s: %s", what, unknown);
 	else
 		found(r, &f, v, "%s: took %s %s under the profiler than alone%s",
-		    phase, percent(f.error, by), f.error < 0 ? "less" : "longer",
+		    what, percent(f.error, by), f.error < 0 ? "less" : "longer",
 		    v == PASS ? "" : ": shares of its time hold, its durations "
 		    "do not; the baseline's do");
+}
+
+/* A command as a whole, with all that it loads; within a range it is not whole. */
+static void
+judge_command(struct run *r)
+{
+	char *a = run_path(r, "command.kv"), *b = run_path(r, "meta.kv");
+	struct kv command = { 0 }, meta = { 0 };
+	const char *range;
+
+	kv_read(&command, a);
+	kv_read(&meta, b);
+	range = kv_get(&command, "capture_range");
+	judge_wall(r, finding("command", NULL, NULL, kv_num(&command, "wall_ns"),
+	    range != NULL && strcmp(range, "none") == 0 ?
+	    kv_num(&meta, "duration_ns") : NAN, 0.1), "the command",
+	    "how long it was recorded as a whole is not known");
+	kv_free(&command);
+	kv_free(&meta);
+	free(a);
+	free(b);
 }
 
 /* timeline.tsv is of the watched run, the baseline is not. */
@@ -190,8 +209,12 @@ check_profiled_time(struct run *r)
 	free(path);
 	for (size_t i = 0; i < N_PHASES; i++)
 		if (seen[i])
-			judge_wall(r, phases[i], wall[i], alone[i]);
-	if (!any)
+			judge_wall(r, finding(NULL, phases[i], NULL, alone[i], wall[i],
+			    0.1), phases[i], "timeline.tsv and baseline.tsv do not "
+			    "both have its steps");
+	if (run_has(r, "command.kv"))
+		judge_command(r);
+	else if (!any)
 		nothing_found(r, "timeline.tsv has no prefill and no decode");
 }
 

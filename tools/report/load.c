@@ -67,6 +67,7 @@ const struct part settings[] = {
 	{ "platform.kv", NULL, AT(platform), NULL, NULL },
 	{ "model.kv", NULL, AT(model), "the model is not known",
 	    "ns-discover, from a checkpoint" },
+	{ "command.kv", NULL, AT(command), NULL, NULL },
 	{ "workload.kv", NULL, AT(workload), NULL, NULL },
 	{ "ceilings.kv", NULL, AT(ceilings), "no share of what the machine can "
 	    "do can be given", "ns-calib ceilings" },

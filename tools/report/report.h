@@ -12,8 +12,8 @@
 struct run {
 	const char *dir;
 	char	*name;		/* MODEL.WORKLOAD.BACKEND */
-	struct kv probe, platform, model, workload, ceilings, canary_before,
-	    canary_after, manifest;
+	struct kv probe, platform, model, command, workload, ceilings,
+	    canary_before, canary_after, manifest;
 	struct table readset, gate, sweep, baseline, footprint, routing,
 	    hierarchy, steps, checks, roofline, timeline, families, kernels,
 	    idle, gaps, calls, stages, tensors, detail, source, source_kernels;
@@ -161,6 +161,7 @@ char	*svg_inline(const char *path, const char *name, const char *title,
 	    const char **why);
 
 void	write_head(struct doc *);
+const char *command_words(struct doc *);	/* NULL: no command was measured */
 void	write_verdict(struct doc *);
 bool	has_absent(const struct doc *);
 void	write_absent(struct doc *);

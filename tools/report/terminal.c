@@ -30,6 +30,8 @@ weights(struct doc *d)
 	const struct kv *m = &d->run->model;
 	const char *synthetic = kv_get(m, "synthetic");
 
+	if (m->n == 0 && command_words(d) != NULL)
+		return command_words(d);
 	if (m->n == 0)
 		return "unknown weights";
 	if (synthetic != NULL && strcmp(synthetic, "0") != 0)

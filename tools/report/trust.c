@@ -69,6 +69,36 @@ model_words(struct doc *d)
 	    "unknown dtype"));
 }
 
+/* CHECKSUM:TEXT, + for a space. */
+const char *
+command_words(struct doc *d)
+{
+	const char *s = kv_get(&d->run->command, "command"), *text;
+	char *copy;
+
+	if (s == NULL)
+		return NULL;
+	copy = xstrdup(strchr(s, ':') != NULL ? strchr(s, ':') + 1 : s);
+	for (char *p = copy; (p = strchr(p, '+')) != NULL; )
+		*p = ' ';
+	text = say(d, "%s", copy);
+	free(copy);
+	return text;
+}
+
+/* What was measured: a command, a model, or a model by a command. */
+static const char *
+program_words(struct doc *d)
+{
+	const char *command = command_words(d);
+
+	if (command == NULL)
+		return model_words(d);
+	return say(d, CODE("%s") ", %s alone%s%s", command,
+	    duration(d, kv_num(&d->run->command, "wall_ns")),
+	    d->run->model.n > 0 ? "; " : "", d->run->model.n > 0 ? model_words(d) : "");
+}
+
 static const char *
 workload_words(struct doc *d)
 {
@@ -134,7 +164,7 @@ write_head(struct doc *d)
 
 	say_simulated(d);
 	say_synthetic(d);
-	para(d, PLAIN, say(d, "Measured: %s%s%s.", model_words(d),
+	para(d, PLAIN, say(d, "Measured: %s%s%s.", program_words(d),
 	    workload_words(d), on != NULL ? say(d, "; on %s", on) : ""));
 	write_facts(d);
 }
