@@ -22,6 +22,11 @@ same = $(call same_,$(strip $1),$(strip $2))
 same_ = $(and $(findstring ^$1^,^$2^),$(findstring ^$2^,^$1^))
 changed/%: ;
 
+define newline
+
+
+endef
+
 # A list of words with commas between them.
 empty :=
 comma := ,

@@ -6,6 +6,7 @@
 #	make -f mk/run.mk MODEL=tiny clean-analysis	drop what can be made again without capturing
 #
 #	WORKLOAD=default  PROFILE=default  BACKEND=cpu  TAG=  names under configs/, and the run's own
+#	CMD='any command'  measured as it is: mk/backend-command.mk
 #	TIMELINE=x.sqlite  COUNTERS=y.csv  BASELINE=z.json  captures made elsewhere: mk/backend-adopted.mk
 #	CHECKPOINT=DIR  a Hugging Face directory; else the hub's cache is searched for the
 #	                model's hf_repo, else random weights of the model's shape are made
@@ -24,8 +25,9 @@ include mk/record.mk
 MODEL      := tiny
 WORKLOAD   := default
 PROFILE    := default
+CMD        :=
 # What is there to measure; elsewhere, what was measured.
-BACKEND    := $(or $(if $(or $(value TIMELINE),$(value COUNTERS),$(value BASELINE)),adopted),\
+BACKEND    := $(or $(if $(value CMD),command),$(if $(or $(value TIMELINE),$(value COUNTERS),$(value BASELINE)),adopted),\
 	$(if $(and $(cuda_archs),$(wildcard /dev/nvidia0 /dev/nvidiactl)),cuda),cpu)
 TAG        :=
 CHECKPOINT :=
@@ -37,7 +39,7 @@ goals := $(or $(MAKECMDGOALS),run)
 capturing := $(filter run why,$(goals))
 
 odd := ' " ` ; & | < > ( ) * ? [ ] { } \ $$
-$(foreach n,MODEL WORKLOAD PROFILE BACKEND TAG CHECKPOINT TIMELINE COUNTERS BASELINE,$(if $(word 2,$(value $n)),\
+$(foreach n,MODEL WORKLOAD PROFILE BACKEND TAG CHECKPOINT TIMELINE COUNTERS BASELINE CAPTURE_RANGE,$(if $(word 2,$(value $n)),\
 	$(error $n='$(value $n)' has a space in it: make cannot carry it; rename it or link to it))$(foreach c,$(odd),\
 	$(if $(findstring $c,$(value $n)),$(error $n='$(value $n)' has a $c in it: a shell would read it; rename it or link to it))))
 $(if $(wildcard mk/backend-$(BACKEND).mk),,$(error BACKEND=$(BACKEND): there is \
@@ -48,7 +50,7 @@ $(if $(wildcard mk/backend-$(BACKEND).mk),,$(error BACKEND=$(BACKEND): there is 
 config = build/configs/$1.kv
 shape    := configs/models/$(MODEL).yaml
 settings := $(call config,workloads/$(WORKLOAD)) $(call config,profiles/$(PROFILE)) \
-	$(patsubst %.yaml,build/%.kv,$(if $(filter adopted,$(BACKEND))$(CHECKPOINT),$(wildcard $(shape)),$(shape)))
+	$(patsubst %.yaml,build/%.kv,$(if $(filter adopted command,$(BACKEND))$(CHECKPOINT),$(wildcard $(shape)),$(shape)))
 $(foreach s,$(settings),$(if $(wildcard $(s:build/%.kv=%.yaml)),,$(error there is no \
 	$(s:build/%.kv=%.yaml); there is $(notdir $(basename $(wildcard $(dir $(s:build/%=%))*.yaml))))))
 
