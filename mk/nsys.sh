@@ -52,9 +52,10 @@ sets_folder() {
 	echo "$found"
 }
 
-# Where recording begins and ends, as options of nsys.
+# Where recording begins and ends, as options of nsys.  Of a whole program it is
+# known that it ended well, whatever nsys makes of its status.
 case $range in
-'') within='' ;;
+'') within='' && set -- sh -c '"$@" && : >"$0"' "$dir/ended" "$@" ;;
 cudaProfilerApi) within="--capture-range=cudaProfilerApi --capture-range-end=stop" ;;
 *) within="--capture-range=nvtx --nvtx-capture=$range --env-var=NSYS_NVTX_PROFILER_REGISTER_ONLY=0 --capture-range-end=stop" ;;
 esac
@@ -93,6 +94,7 @@ record() {
 	wait $pid || rc=$?
 	trap - TERM INT
 	{ [ $rc -eq 0 ] && [ -e "$dir/x.nsys-rep" ]; } || why_none $rc
+	[ -n "$range" ] || [ -e "$dir/ended" ] || { last_words; die 'what nsys watched failed'; }
 	"${0%/*}/narrow.sh" "$nsys" export --type=sqlite --lazy=true --force-overwrite=true -o "$dir/x.sqlite" \
 		"$dir/x.nsys-rep" >>"$dir/log" 2>&1 || rc=$?
 	{ [ $rc -eq 0 ] && [ -e "$dir/x.sqlite" ]; } || { last_words; die 'nsys could not export its own report'; }

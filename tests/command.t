@@ -114,6 +114,7 @@ ok 'and leaves no process' '! grep -lsazx "777[7]" /proc/[0-9]*/cmdline'
 fails 'it is not there'  'exit 127'                       'status 127'
 echo '[ "$(wc -l <calls)" -lt 2 ] || { echo not here >&2; exit 4; }' >breaks
 exits 2 'it fails under nsys'    ': >calls; run "CMD=prog 2" >out' 'not here'
+exits 2 'and nsys does not mind' 'echo deaf >fail; run "CMD=prog 2" >out; s=$?; rm fail; (exit $s)' 'what nsys watched failed'
 ok 'the old timeline is whole'   'cmp old/timeline.sqlite $R/timeline.sqlite && cmp old/timeline.sqlite.args $R/timeline.sqlite.args && [ ! -e $R/timeline.tmp ]'
 rm breaks
 is 'then it runs on from there'  '3 timeline a b' 'ran run "CMD=prog 2"'

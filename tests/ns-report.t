@@ -200,6 +200,14 @@ reports baseline.tsv 'repeat~phase~step~n_tokens~start_ns~dur_ns
 2~decode~0~64~0~129000000'
 says 'three repeats: n is said' '| decode | 496 | 129 ms | n = 3 | 130 ms | 64 | 3 |'
 
+# ---- a command: its text, + for a space, and how long it took alone
+rm -rf r && mkdir r && printf 'command=7:llama-bench+-m+x_1.gguf\nwall_ns=2310000000\ncapture_range=none\n' >r/command.kv
+says 'a command'         'Measured: `llama-bench -m x_1.gguf`, 2.31 s alone.'
+is 'on the terminal too' 'r: llama-bench -m x_1.gguf' 'ns-report -f verdict r | head -n 1'
+cp "$run/model.kv" r
+says 'and what it runs'  'Measured: `llama-bench -m x_1.gguf`, 2.31 s alone; LlamaForCausalLM of 2 layers'
+json_is 'in JSON'        '"7:llama-bench+-m+x_1.gguf"' '.settings.command.command'
+
 # ---- experts: two layers, two steps; 3, 1, 2 and 2 experts used
 fresh
 sed -i 's/n_experts=0/n_experts=8/' r/model.kv
