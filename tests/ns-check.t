@@ -107,7 +107,7 @@ is 'canary'             '50 48 -0.04 0.05 pass'             "col canary.canary_g
 is 'profiled time'      '200 210 0.05 0.1 pass'             "col profiled_time decode '$all'"
 is 'footprint'          '1000 1100 0.1 0.25 pass'           "col footprint.process NA '$all'"
 says 'nothing was sampled' sampled NA na 'both sampled (nsys) and counted (ncu, cupti)'
-says 'nothing was replayed' kernels NA na 'ncu was not run'
+says 'nothing was replayed' kernels NA na 'this run holds no capture of ncu'
 is 'source'             cg 'col predicted_read decode source'
 
 # What is absent is said; the others are judged all the same.
@@ -170,6 +170,7 @@ run; sed -i 's/peer	0/peer	7/' run/terms.tsv
 exits 1 'sentinel'      'ns-check run' 'sentinel.peer: fail: peer must be 0 and is 7 in decode'
 run; sed -i 's/peer	0/peer	NA/; s/1071/2040/' run/terms.tsv
 says 'sentinel: not measured' sentinel.peer decode na 'peer was not measured'
+is 'witness: no gate to tell' 1 "mv run/gate.tsv kept; ns-check run | grep -c 'which of the two is right a gate on that machine would show'; mv kept run/gate.tsv"
 says 'witness: another sum' witness.miss decode warn 'bytes of memory, read, by another counter: 100 % more; the gate decides'
 run; sed -i '/witness/d' run/terms.tsv
 table more <<'END'
@@ -252,7 +253,9 @@ says 'kernels, not as many' kernels prefill warn 'prefill, step 0: nsys saw 5 ke
 sed -i 's/prefill/sampling/' run/launches.tsv
 says 'kernels, not in the timeline' kernels sampling na 'the timeline does not have it'
 sed 's/1x1x1/NA/g' run/launches.tsv >run/counters.tsv; rm run/launches.tsv
-says 'kernels, by ranges' kernels NA na 'whole ranges, not kernel by kernel'
+says 'kernels, by ranges' kernels NA na 'ncu counted whole ranges, not kernel by kernel'
+sed -i 's/^ncu/cupti/' run/counters.tsv
+says 'kernels, and not by ncu' kernels NA na 'nothing in this run was counted by ncu'
 
 # Ranges.
 run; table run/ranges.tsv <<'T'

@@ -173,7 +173,9 @@ check_witness(struct run *r)
 			found(r, &f, v, "%s of %s, %s, by another counter: %s %s%s",
 			    m.quantity, m.rung, m.direction, percent(f.error, by),
 			    f.error < 0 ? "less" : "more", v == PASS ? "" :
-			    "; the gate decides which of the two is right");
+			    run_has(r, "gate.tsv") ?
+			    "; the gate decides which of the two is right" :
+			    "; which of the two is right a gate on that machine would show");
 	}
 	if (n == 0)
 		nothing_found(r, "the platform's registry names no witness");

@@ -73,7 +73,7 @@ known_most(const struct known *k, const struct term *m)
 
 /* A witness, and the kernel in which it is farthest from the truth. */
 struct derivation {
-	char	*metric, *kernel, *rung, *direction;
+	char	*source, *metric, *kernel, *rung, *direction;
 	double	 expected, measured, error;
 };
 
@@ -99,8 +99,8 @@ derivation_of(struct derivation **v, size_t *n, size_t *cap, const struct term *
 		if (strcmp((*v)[i].metric, m->metric) == 0)
 			return &(*v)[i];
 	*v = xgrow(*v, cap, ++*n, sizeof **v);
-	(*v)[*n - 1] = (struct derivation){ .metric = xstrdup(m->metric),
-	    .rung = xstrdup(m->rung), .direction = xstrdup(m->direction) };
+	(*v)[*n - 1] = (struct derivation){ .source = xstrdup(m->source),
+	    .metric = xstrdup(m->metric), .rung = xstrdup(m->rung), .direction = xstrdup(m->direction) };
 	return &(*v)[*n - 1];
 }
 
@@ -108,7 +108,7 @@ derivation_of(struct derivation **v, size_t *n, size_t *cap, const struct term *
 static void
 judge_derivation(struct run *r, struct derivation *d)
 {
-	struct finding f = finding(d->metric, NULL, "ncu", d->expected, d->measured, 0.01);
+	struct finding f = finding(d->metric, NULL, d->source, d->expected, d->measured, 0.01);
 	double ratio = d->measured / d->expected;
 	char *many = ratio < 0.001 ? xstrdup("hardly any of") : xasprintf("%.3g times", ratio);
 
@@ -148,6 +148,7 @@ static void
 derivations_free(struct derivation *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
+		free(v[i].source);
 		free(v[i].metric);
 		free(v[i].kernel);
 		free(v[i].rung);

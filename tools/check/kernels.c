@@ -11,7 +11,7 @@ struct launches {
 
 /* Launches a phase and step; rows of whole ranges, which have no grid, are none. */
 static struct launches *
-launches_read(const struct run *r, size_t *n)
+launches_read(const struct run *r, size_t *n, bool *by_ncu)
 {
 	char *path = run_path(r, run_has(r, "launches.tsv") ? "launches.tsv" : "counters.tsv");
 	char *last = xstrdup("");
@@ -25,8 +25,10 @@ launches_read(const struct run *r, size_t *n)
 	size_t grid = tsv_find(&t, "grid"), i;
 
 	for (*n = 0; tsv_next(&t); ) {
-		if (strcmp(t.val[source], "ncu") != 0 || strcmp(t.val[launch], last) == 0 ||
-		    grid == TSV_NONE || tsv_is_na(&t, grid))
+		if (strcmp(t.val[source], "ncu") != 0)
+			continue;
+		*by_ncu = true;
+		if (strcmp(t.val[launch], last) == 0 || grid == TSV_NONE || tsv_is_na(&t, grid))
 			continue;
 		free(last);
 		last = xstrdup(t.val[launch]);
@@ -92,18 +94,20 @@ void
 check_kernels(struct run *r)
 {
 	struct launches *v;
+	bool by_ncu = false;
 	size_t n;
 
 	if (!run_has(r, "launches.tsv") && !run_has(r, "counters.tsv")) {
-		nothing_found(r, "ncu was not run");
+		nothing_found(r, "this run holds no capture of ncu");
 		return;
 	}
-	v = launches_read(r, &n);
+	v = launches_read(r, &n, &by_ncu);
 	for (size_t i = 0; i < n; i++) {
 		judge_kernels(r, &v[i]);
 		free(v[i].phase);
 	}
 	if (n == 0)
-		nothing_found(r, "ncu counted whole ranges, not kernel by kernel");
+		nothing_found(r, by_ncu ? "ncu counted whole ranges, not kernel by kernel" :
+		    "nothing in this run was counted by ncu");
 	free(v);
 }
