@@ -42,7 +42,7 @@ says 'the first step apart' '| decode, first step | 8000 | 125 µs | 124 µs to 
 says 'later steps'       '| decode, later steps | 9843 | 102 µs |'
 says 'what binds'        'Decode does 0.990 FLOP for each byte from memory, so **memory bandwidth** binds it; it reaches 70.1 % of that ceiling.'
 says 'NA is not measured' '| decode | L1 | not measured | not measured | not measured | 554,560 | 97.0 % | not measured |'
-says 'coverage'          'All 192 counters that these figures need had a value.'
+says 'coverage'          'All 192 values that these figures need were measured.'
 says 'the knee'          'Read: the steepest fall is from 48.0 GB/s with a working set of 16.8 MB to 20.0 GB/s with 33.6 MB.'
 says 'functions'         '| `matmul_bf16` | 3.42 MB | 3.42 MB | 6.14 kB | 95.4 % | 4 |'
 says 'the gate'          '8 of 8 rows passed; the largest error is 0.049 %.'
@@ -101,13 +101,13 @@ says 'trusted with doubts' '**Trusted**: no check failed, though some figures ar
 
 fresh
 edit hierarchy.tsv '$1 == "decode" && $3 == "memory" { $13 = 3 } 1'
-says 'incomplete counters' '**189 of 192 counters** had a value. What is missing is not in the sums: figures of such a rung are lower bounds.'
+says 'incomplete counters' '**189 of 192 values** were measured. What is missing is not in the sums: figures of such a rung are lower bounds.'
 
 # Nothing of L2 was asked for in decode: no row, no missing counter, but a word.
 fresh
 edit hierarchy.tsv '$1 == "decode" && $3 == "l2" { $4 = $6 = $8 = $9 = $11 = $12 = "NA"; $13 = $14 } 1'
 says 'a rung that was not asked for' 'No counter was asked for, so there is no row: L2 of decode.'
-says 'is not missing'  'All 168 counters that these figures need had a value.'
+says 'is not missing'  'All 168 values that these figures need were measured.'
 is 'and has no row'    0  "ns-report r | grep -c '^| decode | L2 |'"
 
 # Bytes told in one sum: 1000 of 4000 known to be read, none to be written; then neither.
@@ -390,15 +390,20 @@ breaks 'a bad setting'    model.kv 'a=$(b)\n'        'unsafe character'
 fresh
 rm r/baseline.tsv r/readset.tsv
 edit hierarchy.tsv 'NR > 1 { $9 = $10 = "NA" } 1'
-says 'no tokens: the table is of all' '| Phase | Rung | Read | Written | In all | Requests | Hit ratio | Times memory |'
-# 10647552 requests at the registers in decode
-says 'no tokens: requests in all' '| decode | Registers | not measured | not measured | not measured | 10,647,552 |'
+says 'no tokens: the table is of a step' '*Traffic of a step by phase and rung, of decode the mean of 4*'
+says 'no tokens: its columns' '| Phase | Rung | Read | Written | In all | Requests | Hit ratio | Times memory |'
+# 10647552 requests at the registers in 4 steps of decode, 3564288 bytes read from memory
+says 'no tokens: requests of a step' '| decode | Registers | not measured | not measured | not measured | 2,661,888 |'
+says 'no tokens: bytes of a step' '| decode | Memory | 891 kB |'
+lacks 'no tokens: no figure of them' '![Bytes a token'
 says 'no tokens: the bytes of a step' '| Read from memory a decode step | **891 kB** | mean of 4; how many tokens it makes is not known: no baseline tells of it |'
 ok 'no tokens: on the terminal' "ns-report -f verdict r | grep -qx 'bytes     891 kB read from memory a decode step, the mean of 4'"
 edit steps.tsv '$1 != "decode" || $2 == 3'
 says 'no tokens: one step' '| **3.56 MB** | of the one that was measured; how many'
 ok 'no tokens: one step on the terminal' "ns-report -f verdict r | grep -qx 'bytes     3.56 MB read from memory a decode step'"
 rm r/steps.tsv
+says 'no steps either: the table is of all' '*Traffic by phase and rung, over all measured steps*'
+says 'no steps either: requests in all' '| decode | Registers | not measured | not measured | not measured | 10,647,552 |'
 says 'no steps either: the bytes all the same' '| Read from memory in decode | **3.56 MB** | of how many tokens is not known: no baseline counts them |'
 ok 'no steps: on the terminal' "ns-report -f verdict r | grep -qx 'bytes     3.56 MB read from memory in decode, of an unknown number of tokens'"
 rm r/hierarchy.tsv

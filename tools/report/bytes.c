@@ -15,6 +15,15 @@ has_ladder(const struct doc *d)
 	return d->run->hierarchy.path != NULL;
 }
 
+static bool
+any_number(const struct table *t, const char *column)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!isnan(table_num(t, i, column)))
+			return true;
+	return false;
+}
+
 /* What a token moves, in one sentence for each phase. */
 static void
 say_token(struct doc *d, const char *phase)
@@ -54,13 +63,6 @@ rung_name(const char *rung)
 	return text_or(rung, not_measured);
 }
 
-/* Of a token, or in all where nobody counted the tokens of that source. */
-static double
-requests(const struct table *t, size_t i, bool tokens)
-{
-	return table_num(t, i, "requests") / (tokens ? table_num(t, i, "n_tokens") : 1);
-}
-
 /* Nothing of this rung was asked for, or nothing came back. */
 static bool
 unasked(const struct table *t, size_t i)
@@ -80,10 +82,10 @@ undirected(const struct table *t, size_t i)
 }
 
 static const char *
-direction_cell(struct doc *d, size_t i, const char *column)
+direction_cell(struct doc *d, size_t i, const char *column, double n_steps)
 {
 	const struct table *t = &d->run->hierarchy;
-	double x = table_num(t, i, column);
+	double x = table_num(t, i, column) / n_steps;
 
 	return !undirected(t, i) ? quantity(d, x, "B") : x > 0 ?
 	    say(d, "over" HARD "%s", quantity(d, x, "B")) : "";
@@ -98,22 +100,40 @@ among(const char *word, const char *const list[])
 	return false;
 }
 
+/* Steps that a row is of, where it says what one of them moves. */
+static double
+row_steps(const struct doc *d, size_t i)
+{
+	const struct table *t = &d->run->hierarchy;
+
+	return phase_steps(d->run, text_or(table_text(t, i, "phase"), ""),
+	    text_or(table_text(t, i, "source"), "unknown"));
+}
+
+/* What the figures of a table are of: all steps, a step where nobody counted tokens,
+   or all steps and a token. */
+enum per { ALL, STEP, TOKEN };
+
 static void
-ladder_row(struct doc *d, size_t i, bool tokens)
+ladder_row(struct doc *d, size_t i, enum per per)
 {
 	static const char *const no_cache[] = { "registers", "shared", "xbar", "memory",
 	    NULL };
 	const struct table *t = &d->run->hierarchy;
 	const char *rung = table_text(t, i, "rung");
 	bool last = rung != NULL && strcmp(rung, "memory") == 0;
+	bool whole = per == STEP && isnan(row_steps(d, i));
+	double n = per == STEP && !whole ? row_steps(d, i) : 1;
 
-	cell(d, text_or(table_text(t, i, "phase"), "none"));
+	cell(d, say(d, "%s%s", text_or(table_text(t, i, "phase"), "none"),
+	    whole ? ", as a whole" : ""));
 	cell(d, capital(d, rung_name(rung)));
-	cell(d, direction_cell(d, i, "read_bytes"));
-	cell(d, direction_cell(d, i, "write_bytes"));
-	cell(d, quantity(d, tokens ? table_num(t, i, "bytes_per_token") :
-	    table_num(t, i, "bytes"), "B"));
-	cell(d, last ? "" : count(d, requests(t, i, tokens)));
+	cell(d, direction_cell(d, i, "read_bytes", n));
+	cell(d, direction_cell(d, i, "write_bytes", n));
+	cell(d, quantity(d, per == TOKEN ? table_num(t, i, "bytes_per_token") :
+	    table_num(t, i, "bytes") / n, "B"));
+	cell(d, last ? "" : count(d, table_num(t, i, "requests") / (per == TOKEN ?
+	    table_num(t, i, "n_tokens") : n)));
 	cell(d, among(rung, no_cache) && isnan(table_num(t, i, "hit_ratio")) ? "" :
 	    percent(d, table_num(t, i, "hit_ratio")));
 	cell(d, times(d, table_num(t, i, "amplification_ratio")));
@@ -155,12 +175,12 @@ say_coverage(struct doc *d)
 			total = add_known(total, table_num(t, i, "n_total"));
 		}
 	if (missing > 0)
-		para(d, DOUBT, say(d, STRONG("%s of %s counters") " had a value. What "
+		para(d, DOUBT, say(d, STRONG("%s of %s values") " were measured. What "
 		    "is missing is not in the sums: figures of such a rung are lower "
 		    "bounds.", count(d, total - missing), count(d, total)));
 	else
-		para(d, NOTE, say(d, "All %s counters that these figures need had a "
-		    "value.", count(d, total)));
+		para(d, NOTE, say(d, "All %s values that these figures need were "
+		    "measured.", count(d, total)));
 	if (*unasked_rungs(d) != '\0')
 		para(d, NOTE, say(d, "No counter was asked for, so there is no row: %s.",
 		    unasked_rungs(d)));
@@ -221,14 +241,20 @@ say_partial(struct doc *d)
 
 /* What the rows of one source are, and of which steps. */
 static const char *
-ladder_title(struct doc *d, const char *source, bool alone)
+ladder_title(struct doc *d, const char *source, bool alone, enum per per)
 {
+	double n = phase_steps(d->run, "decode", source);
+
+	if (per == STEP)
+		return say(d, "Traffic of a step by phase and rung%s%s%s", alone ? "" :
+		    say(d, ", by %s", source), n > 1 ? ", of decode the mean of " : "",
+		    n > 1 ? count(d, n) : "");
 	if (alone)
 		return "Traffic by phase and rung, over all measured steps";
 	if (source_sampled(source))
 		return say(d, "Traffic by phase and rung, sampled by %s over every step", source);
 	return say(d, "Traffic by phase and rung, counted by %s%s", source,
-	    phase_steps(d->run, "decode", source) == 1 ? "; decode is one step" : "");
+	    n == 1 ? "; decode is one step" : "");
 }
 
 static bool
@@ -241,17 +267,19 @@ static void
 ladder_table(struct doc *d, const char *source, bool alone)
 {
 	const struct table *t = &d->run->hierarchy;
-
-	bool tokens = false;
+	enum per per = ALL;
 
 	for (size_t i = 0; i < t->n; i++)
-		tokens |= of_source(t, i, source) && !isnan(table_num(t, i, "n_tokens"));
-	table(d, ladder_title(d, source, alone), say(d, "Phase|Rung|>Read|>Written|%s|"
-	    ">Hit ratio|>Times memory", tokens ? ">A token|>Requests a token" :
+		if (of_source(t, i, source) && !isnan(table_num(t, i, "n_tokens")))
+			per = TOKEN;
+		else if (of_source(t, i, source) && per == ALL && !isnan(row_steps(d, i)))
+			per = STEP;
+	table(d, ladder_title(d, source, alone, per), say(d, "Phase|Rung|>Read|>Written|%s|"
+	    ">Hit ratio|>Times memory", per == TOKEN ? ">A token|>Requests a token" :
 	    ">In all|>Requests"));
 	for (size_t i = 0; i < t->n; i++)
 		if (of_source(t, i, source) && !unasked(t, i))
-			ladder_row(d, i, tokens);
+			ladder_row(d, i, per);
 	table_end(d);
 }
 
@@ -282,8 +310,9 @@ write_ladder(struct doc *d)
 {
 	for (size_t i = 0; i < N_PHASES; i++)
 		say_token(d, phases[i]);
-	figure(d, "ladder", "Bytes a token at each rung, prefill and decode; the "
-	    "scale is logarithmic.");
+	if (any_number(&d->run->hierarchy, "bytes_per_token"))
+		figure(d, "ladder", "Bytes a token at each rung, prefill and decode; the "
+		    "scale is logarithmic.");
 	ladder_tables(d);
 	say_undirected(d);
 	say_partial(d);
