@@ -222,7 +222,8 @@ sed -i 's/000000$//' run/baseline.tsv
 says 'sampled: over less than 5 ms' sampled.l1.bytes.both decode pass 'more than ncu counted'
 says 'sampled: by another name, with what starts a warp' sampled.registers.requests.both decode pass 'samples show 1.93 % more'
 says 'sampled: of little' sampled.l2.bytes.write decode pass 'samples show 0.563 % of what moves there more'
-says 'sampled: no number'       sampled.memory.bytes.read prefill na 'nsys or ncu has no number for it'
+says 'sampled: no number'       sampled.memory.bytes.read prefill na 'prefill: ncu has no number for it'
+is   'sampled: of nothing' 1 "sed -i 's/^ncu\tprefill\tvalue.*/ncu\tprefill\tvalue\tbytes\tmemory\tread\trd\t0\t0\t1/' run/terms.tsv; ns-check run | grep -c 'prefill: ncu counted nothing there'"
 for f in terms.tsv steps.tsv; do cp run/$f $f.ncu && sed -i 's/\bncu\b/cupti/' run/$f; done
 says 'sampled as counted by the worker itself' sampled.memory.bytes.read decode pass 'samples show 0.455 % more than cupti counted'
 for f in terms.tsv steps.tsv; do mv $f.ncu run/$f; done

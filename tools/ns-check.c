@@ -104,7 +104,10 @@ judge(const struct finding *f, enum verdict otherwise)
 const char *
 percent(double ratio, char buf[static 32])
 {
-	snprintf(buf, 32, "%.3g %%", 100 * fabs(ratio));
+	if (ratio != 0 && fabs(ratio) < 1e-5)
+		snprintf(buf, 32, "under 0.001 %%");
+	else
+		snprintf(buf, 32, "%.3g %%", 100 * fabs(ratio));
 	return buf;
 }
 

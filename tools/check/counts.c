@@ -169,6 +169,9 @@ check_witness(struct run *r)
 		if (v == NOT_JUDGED)
 			found(r, &f, v, "the witness or what it witnesses was not "
 			    "measured, or is none");
+		else if (f.error == 0)
+			found(r, &f, v, "%s of %s, %s, by another counter: the same",
+			    m.quantity, m.rung, m.direction);
 		else
 			found(r, &f, v, "%s of %s, %s, by another counter: %s %s%s",
 			    m.quantity, m.rung, m.direction, percent(f.error, by),

@@ -160,9 +160,12 @@ judge_sampled(struct run *r, const struct amounts *all, const struct amount *cou
 	if (f.error != 0)
 		f.error = ratio(f.measured - f.expected, of_all(all, counted) * scaled);
 	v = judge(&f, WARN);
-	if (v == NOT_JUDGED)
-		found(r, &f, v, "%s: %s or %s has no number for it", counted->phase,
-		    sampled->source, counted->source);
+	if (isnan(counted->value) || isnan(sampled->value))
+		found(r, &f, v, "%s: %s has no number for it", counted->phase,
+		    isnan(counted->value) ? counted->source : sampled->source);
+	else if (v == NOT_JUDGED)
+		found(r, &f, v, "%s: %s counted nothing there, so there is nothing to be off by",
+		    counted->phase, counted->source);
 	else
 		found(r, &f, v, "%s: samples show %s%s %s than %s counted%s",
 		    counted->phase, percent(f.error, by),

@@ -201,6 +201,22 @@ say_undirected(struct doc *d)
 		}
 }
 
+/* 0 bytes of registers would be a wonder. */
+static void
+say_spills(struct doc *d)
+{
+	const struct table *t = &d->run->hierarchy;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (table_is(t, i, "rung", "registers") &&
+		    !isnan(table_num(t, i, "read_bytes"))) {
+			para(d, NOTE, "Bytes of registers are spills alone: what did not fit, and "
+			    "went through local memory. No counter has the bytes that "
+			    "instructions read and write there; requests are the instructions.");
+			return;
+		}
+}
+
 static bool
 is_sampled(const struct table *t, size_t row)
 {
@@ -315,6 +331,7 @@ write_ladder(struct doc *d)
 		    "scale is logarithmic.");
 	ladder_tables(d);
 	say_undirected(d);
+	say_spills(d);
 	say_partial(d);
 	say_coverage(d);
 	if (d->run->simulated)
