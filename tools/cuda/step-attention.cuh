@@ -14,25 +14,56 @@ warps_meet(void)
 	threads_meet(WARPS * 32);
 }
 
+/* Which element of a head is a lane's i-th (look.cuh). */
+template <int D> D_INLINE int
+element(int i, int lane)
+{
+	return lane + i / 2 * 32 + i % 2 * D / 2;
+}
+
+/* A warp's heads of a row of qkv: its first, and the eighth after it. */
+enum { HEADS = (GROUP_MAX + 2 + WARPS - 1) / WARPS };
+template <int D> D_INLINE void
+ask_heads(const struct words &w, uint32_t v[HEADS][D / 32], const char *row,
+    const struct heads &h, const struct mine &m, int warp, int lane)
+{
+#pragma unroll
+	for (int n = 0; n < HEADS; n++)
+#pragma unroll
+		for (int i = 0; i < D / 32; i++)
+			v[n][i] = word_ask(row + (head_of(h, m, warp + n * WARPS) * D +
+			    element<D>(i, lane)) * 4, warp + n * WARPS < m.group + 2, w.policy);
+}
+
+template <int D> D_INLINE bool
+are_there(const uint32_t v[HEADS][D / 32])
+{
+	uint32_t most = 0;
+
+#pragma unroll
+	for (int i = 0; i < HEADS * D / 32; i++)
+		most = max(most, v[i / (D / 32)][i % (D / 32)]);
+	return most != NOT_YET;
+}
+
 /* A warp a head: queries, the newest key and value, in shared memory and cache. */
 template <class T, int D> D_INLINE void
 prepare(const struct step &a, const struct site &s, const struct heads &h,
     const struct mine &m, const struct step_op &op, int warp, int lane)
 {
-	enum { EACH = D / 32, HEADS = (GROUP_MAX + 2 + WARPS - 1) / WARPS };
+	enum { EACH = D / 32 };
 	const char *row = s.words.now + op.x + (size_t)m.seq * (h.heads +
 	    2 * h.kv_heads) * D * 4;
 	uint32_t word[HEADS][EACH];
 	struct turn<D> turn;
 
 	stamp(a, s, op, STEP_ASKED);
-#pragma unroll
-	for (int n = 0; n < HEADS; n++)
-#pragma unroll
-		for (int i = 0; i < EACH; i++)
-			if (warp + n * WARPS < m.group + 2)
-				word[n][i] = word_ask(row + (head_of(h, m, warp + n * WARPS) * D +
-				    lane + i / 2 * 32 + i % 2 * D / 2) * 4, true, s.words.policy);
+	ask_heads<D>(s.words, word, row, h, m, warp, lane);
+	find_turn<D>(&turn, h, m, head_of(h, m, warp), lane);
+	while (!are_there<D>(word))
+		ask_heads<D>(s.words, word, row, h, m, warp, lane);
+	__syncwarp();
+	stamp(a, s, op, STEP_ARRIVED);
 #pragma unroll
 	for (int n = 0; n < HEADS; n++) {
 		const unsigned nth = warp + n * WARPS, head = head_of(h, m, nth);
@@ -43,20 +74,16 @@ prepare(const struct step &a, const struct site &s, const struct heads &h,
 
 		if (nth >= m.group + 2)
 			break;
-		find_turn<D>(&turn, h, m, head, lane);
+		if (n > 0)
+			find_turn<D>(&turn, h, m, head, lane);
 #pragma unroll
-		for (int i = 0; i < EACH; i++) {
-			words_settle(s.words, word[n][i], row + (head * D + lane + i / 2 * 32 +
-			    i % 2 * D / 2) * 4);
+		for (int i = 0; i < EACH; i++)
 			v[i] = __uint_as_float(word[n][i]);
-		}
-		__syncwarp();
-		stamp(a, s, op, STEP_ARRIVED);
 		turn_head<D>(v, turn, h, (nth < m.group ? h.q_norm : h.k_norm) != NULL,
 		    nth <= m.group);
 #pragma unroll
 		for (int i = 0; i < EACH; i++) {
-			const int at = lane + i / 2 * 32 + i % 2 * D / 2;
+			const int at = element<D>(i, lane);
 
 			to[at] = from_float<T>(v[i]);
 			if (nth >= m.group && m.end > m.position)
