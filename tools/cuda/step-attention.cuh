@@ -240,49 +240,64 @@ attend(const struct step &a, const struct site &s, struct ring &r, const struct 
 	}
 }
 
-/* A query head's spans, a warp each: the context; a lane has four values. */
+/*
+ * How much each span counts, and one over what all do: a lane has spans lane and
+ * lane + 32, whose top and sum lie behind their values.
+ */
+template <int D> D_INLINE float
+weigh_spans(float weight[2], const struct step &a, const struct words &w, const char *from,
+    int lane)
+{
+	uint32_t top[2], sum[2];
+	float best, all;
+
+	do {
+#pragma unroll
+		for (int i = 0; i < 2; i++) {
+			const char *of = from + (lane + i * 32) * (D + 4) * 4 + D * 4;
+			const bool there = lane + i * 32 < a.n_splits;
+
+			top[i] = word_ask(of, there, w.policy);
+			sum[i] = word_ask(of + 4, there, w.policy);
+		}
+	} while (max(max(top[0], top[1]), max(sum[0], sum[1])) == NOT_YET);
+	__syncwarp();
+#pragma unroll
+	for (int i = 0; i < 2; i++)
+		weight[i] = lane + i * 32 < a.n_splits ? __uint_as_float(top[i]) : -INFINITY;
+	best = fmaxf(weight[0], weight[1]);
+	for (int i = 16; i > 0; i /= 2)
+		best = fmaxf(best, __shfl_xor_sync(~0u, best, i));
+	weight[0] = exp2f(weight[0] - best);
+	weight[1] = exp2f(weight[1] - best);
+	all = weight[0] * __uint_as_float(sum[0]) + weight[1] * __uint_as_float(sum[1]);
+	return 1 / warp_sum(all);
+}
+
+/*
+ * A query head's spans, a warp each: the context; a lane has four values.  The
+ * first spans' are asked for before it is known how much they count.
+ */
 template <class T, int D> D_INLINE void
 add_spans(const struct step &a, const struct site &s, const struct step_op &op, uint32_t seq,
     uint32_t head, int lane)
 {
-	enum { AHEAD = 4, SPAN = (D + 4) * 4 };
-	const char *from = s.words.now + op.square + span_at<D>(a, seq, head, 0);
+	enum { TOGETHER = 16, SPAN = (D + 4) * 4 };
+	const char *const from = s.words.now + op.square + span_at<D>(a, seq, head, 0);
+	const char *at = from + lane * 16;
 	const bool mine = lane < D / 4;
-	float best = -INFINITY, all = 0, weight[2], mean[4] = {};
+	float weight[2], mean[4] = {};
+	uint4 v[TOGETHER];
+	int n = mine ? (int)a.n_splits : 0;
 
-#pragma unroll
-	for (int i = 0; i < 2; i++) {
-		const char *of = from + (lane + i * 32) * SPAN + D * 4;
-		const bool there = lane + i * 32 < a.n_splits;
-		uint32_t top = word_ask(of, there, s.words.policy);
+	words_ask<TOGETHER>(s.words, v, at, SPAN, n);
+	const float all = weigh_spans<D>(weight, a, s.words, from, lane);
 
-		words_settle(s.words, top, of);
-		weight[i] = there ? __uint_as_float(top) : -INFINITY;
-		best = fmaxf(best, weight[i]);
-	}
-	__syncwarp();
-	for (int i = 16; i > 0; i /= 2)
-		best = fmaxf(best, __shfl_xor_sync(~0u, best, i));
-#pragma unroll
-	for (int i = 0; i < 2; i++) {
-		const char *of = from + (lane + i * 32) * SPAN + (D + 1) * 4;
-		uint32_t sum = word_ask(of, lane + i * 32 < a.n_splits, s.words.policy);
-
-		words_settle(s.words, sum, of);
-		weight[i] = exp2f(weight[i] - best);
-		all += weight[i] * __uint_as_float(sum);
-	}
-	__syncwarp();
-	all = 1 / warp_sum(all);
 #pragma unroll 1
-	for (uint32_t first = 0; first < a.n_splits; first += AHEAD) {
-		const int n = mine ? (int)(a.n_splits - first) : 0;
-		uint4 v[AHEAD];
-
-		words_ask<AHEAD>(s.words, v, from + first * SPAN + lane * 16, SPAN, n);
-		words_settle<AHEAD>(s.words, v, from + first * SPAN + lane * 16, SPAN, n, false);
+	for (uint32_t first = 0; first < a.n_splits; first += TOGETHER) {
+		words_settle<TOGETHER>(s.words, v, at, SPAN, n, false);
 #pragma unroll
-		for (int k = 0; k < AHEAD; k++) {
+		for (int k = 0; k < TOGETHER; k++) {
 			const float one = __shfl_sync(~0u, first + k < 32 ? weight[0] : weight[1],
 			    (first + k) % 32);
 
@@ -291,6 +306,9 @@ add_spans(const struct step &a, const struct site &s, const struct step_op &op, 
 			mean[2] += one * __uint_as_float(v[k].z);
 			mean[3] += one * __uint_as_float(v[k].w);
 		}
+		at += TOGETHER * SPAN;
+		n -= TOGETHER;
+		words_ask<TOGETHER>(s.words, v, at, SPAN, n);
 	}
 	const uint32_t to = op.out + (seq * a.q_size + head * D +
 	    lane * 4) * 2;

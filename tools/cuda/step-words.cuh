@@ -32,14 +32,6 @@ words_put(const struct words &w, uint32_t at, float v)
 	words_put(w, at, bits == NOT_YET ? 0x7fffffff : bits);
 }
 
-/* Asked for before; asked for again until it is there. */
-D_INLINE void
-words_settle(const struct words &w, uint32_t &v, const void *p)
-{
-	while (v == NOT_YET)
-		v = word_ask(p, true, w.policy);
-}
-
 D_INLINE uint32_t
 words_most(uint4 v)
 {
