@@ -44,6 +44,28 @@ add_warps(const struct step &a, const struct site &s, const struct clerk &c, uin
 	return part[0] + part[1] + (part[2] + part[3]);
 }
 
+/* Squares of several sequences' rows, in a lane: all are asked for until all are there. */
+enum { SEQS = 4, QUADS = STEP_WIDE / STEP_ROWS / 4 / 32 };
+D_INLINE void
+ask_squares(uint4 v[SEQS][QUADS], const struct step &a, const struct site &s,
+    const struct step_op &op, uint32_t seq, int lane)
+{
+	const int quads = a.hidden / STEP_ROWS / 4, n = (quads - lane + 31) / 32;
+	uint32_t most;
+
+	do {
+		most = 0;
+#pragma unroll
+		for (int k = 0; k < SEQS; k++)
+			words_ask<QUADS>(s.words, v[k], s.words.now + op.square +
+			    ((seq + k) * quads + lane) * 16, 512, seq + k < s.batch ? n : 0);
+#pragma unroll
+		for (int i = 0; i < SEQS * QUADS; i++)
+			most = max(most, words_most(v[i / QUADS][i % QUADS]));
+	} while (most == NOT_YET);
+	__syncwarp();
+}
+
 /*
  * One over the root mean square of each sequence's hidden row.  Its x was left
  * with the one before, so that it is of the size of what 16 bits hold best.
@@ -51,27 +73,26 @@ add_warps(const struct step &a, const struct site &s, const struct clerk &c, uin
 D_INLINE void
 find_scale(const struct step &a, const struct site &s, const struct step_op &op, int lane)
 {
-	enum { QUADS = STEP_WIDE / STEP_ROWS / 4 / 32 };	/* of a lane */
-	const int quads = a.hidden / STEP_ROWS / 4, n = (quads - lane + 31) / 32;
-
 #pragma unroll 1
-	for (uint32_t seq = 0; seq < s.batch; seq++) {
-		const char *from = s.words.now + op.square + (seq * quads + lane) * 16;
-		uint4 v[QUADS];
-		float sum = 0;
+	for (uint32_t seq = 0; seq < s.batch; seq += SEQS) {
+		uint4 v[SEQS][QUADS];
 
-		words_ask<QUADS>(s.words, v, from, 512, n);
-		words_settle<QUADS>(s.words, v, from, 512, n, false);
+		ask_squares(v, a, s, op, seq, lane);
 #pragma unroll
-		for (int i = 0; i < QUADS; i++)
-			sum += __uint_as_float(v[i].x) + __uint_as_float(v[i].y) +
-			    (__uint_as_float(v[i].z) + __uint_as_float(v[i].w));
-		sum = warp_sum(sum);
-		if (lane == 0) {
-			const float scale = rsqrtf(sum / (float)a.hidden + a.eps);
+		for (int k = 0; k < SEQS; k++) {
+			float sum = 0, scale;
 
-			s.factor[seq] = __fdividef(scale, s.scale[seq]);
-			s.scale[seq] = scale;
+			if (seq + k >= s.batch)
+				break;
+#pragma unroll
+			for (int i = 0; i < QUADS; i++)
+				sum += __uint_as_float(v[k][i].x) + __uint_as_float(v[k][i].y) +
+				    (__uint_as_float(v[k][i].z) + __uint_as_float(v[k][i].w));
+			scale = rsqrtf(warp_sum(sum) / (float)a.hidden + a.eps);
+			if (lane == 0) {
+				s.factor[seq + k] = __fdividef(scale, s.scale[seq + k]);
+				s.scale[seq + k] = scale;
+			}
 		}
 	}
 	__syncwarp();
