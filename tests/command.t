@@ -153,6 +153,8 @@ cp recorded/baseline.tsv prints
 ok 'as ns-worker would'         'run TAG=s "CMD=prog" CHECKPOINT=checkpoint >out 2>err; cmp prints $R/baseline.tsv && [ -s $R/roofline.tsv ]'
 is 'what must move, did'        'pass pass' 'echo $(check predicted_read decode) $(check read_ceiling decode)'
 ok 'trusted'                    'grep -q "\*\*Trusted\*\*" $R/report.md'
+ok 'launches alone: trusted, but for the prefill' 'report TAG=s LAST_GRAPHS=16 >out 2>err; [ "$(check predicted_read decode) $(check steps prefill)" = "pass warn" ] && grep -q "\*\*Trusted\*\*" $R/report.md'
+ok 'and ranges again'           'report TAG=s "RANGES=^(prefill|decode)" >out 2>err; [ "$(check steps prefill)" = pass ]'
 is 'again: nothing'             0 'ran run TAG=s "CMD=prog" CHECKPOINT=checkpoint'
 ok 'its report elsewhere'       'rm $R/readset.tsv $R/report.md; report TAG=s >out 2>err && grep -q "\*\*Trusted\*\*" $R/report.md'
 ok 'another workload: told by the bytes' '! run TAG=s "CMD=prog" CHECKPOINT=checkpoint workload_prompt_tokens=4000 >out 2>err; [ "$(check predicted_read decode)" = fail ]'
@@ -161,4 +163,10 @@ is 'without a checkpoint no prediction' na 'run TAG=s "CMD=prog" >out 2>err; che
 # ---- what is in a run that somebody sent is read, not run
 ok 'a run of someone else' 'cd $R && for f in *.args command.txt command.kv windows chip.kv; do echo "command=\$(touch here);touch here" >>$f; done && rm command.kv chip.kv &&
 	sed -i "s/^nsys=.*/nsys=\$(shell touch here);touch here/" probe.kv && printf "%s\n" --ranges "\$(touch here)" >windows && cd "$dir" && { report TAG=s; report TAG=s RANGES=decode; }; [ -s $R/command.kv ] && [ ! -e here ] && [ ! -e $R/here ]'
+
+# ---- what a GPU is to show, with stand-ins: ns-worker as a command moves what it moves as our own
+sql "UPDATE NVTX_EVENTS SET text = 'nsbench' WHERE text = 'theirs' AND eventType = 75"
+mkdir -p tests/gpu && cp "$top/tests/gpu/command.sh" tests/gpu
+ok 'tests/gpu/command.sh'       'MAKEFLAGS=NSYS_SETS=sets tests/gpu/command.sh tiny >table 2>err </dev/null || { tail err; false; }'
+is 'in four ways, both phases but of launches' 'graphs 1,profile 2,range 2,whole 2' 'awk "\$3 == \"memory\" && \$6 == 1 { n[\$1]++ } END { for (h in n) print h, n[h] }" table | sort | paste -sd ,'
 done_testing

@@ -158,6 +158,9 @@ run; sed -i '/^decode	1/s/	1/	2/' run/steps.tsv run/readset.tsv
 says 'a gap'            steps decode fail '2 of its steps 0 to 2 were measured: some in between are absent'
 run; sed -i '/^prefill/d' run/steps.tsv
 says 'a phase is absent' steps prefill fail 'prefill was not measured by cg'
+printf 'command=1:x\n' >run/command.kv; echo n=1 >run/meta.kv
+says 'of a command it was not found' steps prefill warn 'or its ranges were not found'
+rm run/command.kv run/meta.kv
 run; sed -i '2,$d' run/steps.tsv
 says 'nothing'          steps NA fail 'nothing was measured at memory'
 

@@ -9,8 +9,8 @@ cd "$(dirname "$0")/../.."
 model=${1:-qwen} status=0
 ours=runs/$model.default.cuda
 
-make -s
-make -f mk/run.mk MODEL="$model" BACKEND=cuda TIERS=0 || status=1
+make -s >&2
+make -f mk/run.mk MODEL="$model" BACKEND=cuda TIERS=0 >&2 || status=1
 # shellcheck source=/dev/null
 . "./$ours/workload.kv"
 # shellcheck disable=SC2154	# workload.kv has them
@@ -26,8 +26,8 @@ as() {
 	$at["source"] != "nsys" { next }
 	{ key = $at["phase"] OFS $at["rung"]; v = $at["bytes"] }
 	file == 1 { ours[key] = v; next }
-	key in ours { print how, key, ours[key], v, ours[key] > 0 ? v / ours[key] : "NA" }
-	key ~ /memory/ && (v == "NA" || v / ours[key] > 1.01 || v / ours[key] < 0.99) { bad = 1 }
+	{ ratio = v == "NA" || ours[key] + 0 == 0 ? "NA" : v / ours[key]; print how, key, ours[key], v, ratio }
+	key ~ /memory/ && (ratio == "NA" || ratio > 1.01 || ratio < 0.99) { bad = 1 }
 	END { exit bad || file < 2 }' "$ours/hierarchy.tsv" "runs/$model.default.command.$how/hierarchy.tsv" || status=1
 }
 printf 'how\tphase\trung\tours_bytes\tcommand_bytes\tratio\n'
