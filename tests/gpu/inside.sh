@@ -47,7 +47,7 @@ ways() {
 }
 grep -E '^(gpu|gpu_why|gpu_chip|gpu_mig|gpu_(driver|cuda)_version|gpu_n_processes|ncu_version|platform|profilers|counters_(permitted|why))=' "$dir/probe" >&2 || true
 find -L /usr/local/cuda* /usr/lib -maxdepth 6 -name 'libcupti.so*' >&2 2>/dev/null || true
-if (cd "$top" && cc -std=gnu11 -D_GNU_SOURCE -Itools/lib tests/gpu/ranges.c tools/lib/library.c -ldl -o "$dir/ranges"); then
+if (cd "$top" && "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -Itools/lib tests/gpu/ranges.c tools/lib/library.c -ldl -o "$dir/ranges"); then
 	ways user || { status=1; ways auto || true; ways kernel || true; }
 fi
 

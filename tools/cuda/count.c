@@ -115,7 +115,7 @@ remedy(int result)
 		    "are known to take these";
 	default:
 		return "is another profiler running (ns-probe names them), or this "
-		    "libcupti older than the driver?";
+		    "libcupti newer than the driver (gpu_cuda_version of ns-probe)?";
 	}
 }
 
