@@ -76,4 +76,19 @@ ok 'routing: every token served' "awk -F '\t' 'NR > 1 { n[\$1 \$2 \$3] += \$5 } 
 exits 2 'experts of too many rows' 'run 9 --step experts' '--step experts: not with this model, batch'
 yaml2kv "$top/tests/models/llama.yaml" | ns-synth --dtype bf16 - dense
 exits 2 'experts of a dense model' './emulated -d cuda -m dense --step experts' '--step experts: not with this model, batch'
+
+# Counted from within: libcupti is tests/fake/cupti.c, which dies of a call out of order.
+mkdir fake
+echo 'int cuCtxGetCurrent(void **c) { *c = c; return 0; }' >cuda.c
+${CC:-cc} -shared -fPIC -o fake/libcuda.so.1 cuda.c
+${CC:-cc} -shared -fPIC -I"$top/tools/lib" -o fake/libcupti.so.13 "$top/tests/fake/cupti.c"
+count() { fault=$1; shift; FAKE_CUPTI=$fault LD_LIBRARY_PATH=$dir/fake timeout 100 ./emulated -d cuda -m dense -p "$p" -g "$g" --count a,b,c,d,e --counters c.tsv "$@"; }
+ok 'counted: as often as it takes passes' 'count "" --dump-tokens t >b && [ "$(cut -f 1 b | sed 1d | sort | uniq -c | xargs)" = "4 0 4 1 4 2" ]'
+is 'counted: the prefill and the last step' '6 prefill,6 decode.2' "sed 1d c.tsv | cut -f 5 | uniq -c | sed 's/^ *//' | paste -sd ,"
+is 'counted: passes' 3 "awk -F '\t' '\$6 == \"profiler__replayer_passes\" { print \$7 }' c.tsv | uniq"
+ok 'counted: the same tokens' 'mv t counted; ./emulated -d cuda -m dense -p $p -g $g -r 1 --dump-tokens t >b && cmp counted t'
+ok 'counted: no decode, one range' 'g=0; count "" >b; s=$?; g=3; [ $s -eq 0 ] && [ "$(sed 1d c.tsv | cut -f 5 | uniq)" = prefill ]'
+rm c.tsv
+exits 2 'counted: not permitted, before anything is loaded' 'count privileges >b' 'this user may not read counters'
+ok 'counted: no table of it' '[ ! -e c.tsv ] && [ ! -s b ]'
 done_testing
