@@ -33,12 +33,12 @@ registry=$top/configs/platforms/$platform/metrics.tsv
 metrics() { awk -F '\t' "NR > 1 && (\$6 <= 1 && ($1)) && !seen[\$4]++ { print \$4 }" "$registry" | paste -sd ,; }
 all=$(metrics 1) memory=$(metrics '$2 == "memory" && $7 != "witness" || $1 == "time"')
 
-# ways WAY...: known work, counted; its bytes, or all that was said, and whether it went well.
+# ways WAY...: known work, counted: what of it, or all that was said, and whether it went well.
 ways() {
 	for way; do
 		# shellcheck disable=SC2046 # a metric a word
 		if timeout 60 "$dir/ranges" "$way" $(echo "$memory" | tr , ' ') >"$dir/calls"; then
-			grep bytes "$dir/calls" >&2 || true
+			awk -F '\t' 'NF == 4' "$dir/calls" >&2
 		else
 			cat "$dir/calls" >&2
 			return 1
