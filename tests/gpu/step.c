@@ -185,28 +185,31 @@ step_by(const struct engine *e, const struct choice *c)
 	return s;
 }
 
-/* A part of the L2 for words, where the choice is a window; else none. */
-static void
+/* A part of the L2 for words, where the choice is a window; else none.  Is it there? */
+static bool
 set_aside(const struct step *s)
 {
 	size_t bytes = 0;
 	int most = 0;
+	bool there;
 
 	if (s->keep == STEP_KEEP_WINDOW) {
 		device_check(cudaDeviceGetAttribute(&most,
 		    cudaDevAttrMaxPersistingL2CacheSize, 0), "device 0");
 		bytes = 2 * s->set < (size_t)most ? 2 * s->set : (size_t)most;
 	}
-	device_check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, bytes), "the L2");
-	device_check(cudaCtxResetPersistingL2Cache(), "the L2");
+	there = cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, bytes) == cudaSuccess &&
+	    cudaCtxResetPersistingL2Cache() == cudaSuccess;
+	cudaGetLastError();		/* no error of a launch */
+	return there || bytes == 0;
 }
 
-/* All sequences where the prompt ends, the L2 as the choice wants it. */
-static void
+/* All sequences where the prompt ends, the L2 as the choice wants it, if it can be. */
+static bool
 begin(const struct engine *e, const struct step *s)
 {
-	set_aside(s);
 	cu_place(&e->queue, e->finish.place, e->plan.batch, (uint32_t)e->plan.prompt, 1);
+	return set_aside(s);
 }
 
 static void
@@ -224,12 +227,23 @@ record(const struct engine *e, struct choice *c)
 	cudaStream_t stream = e->queue.stream;
 	cudaGraph_t g;
 
-	set_aside(&s);
 	device_check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "graph");
 	launch(e, &s, 1);
 	device_check(cudaStreamEndCapture(stream, &g), "graph");
 	device_check(cudaGraphInstantiate(&c->graph, g, 0), "graph");
 	device_check(cudaGraphDestroy(g), "graph");
+}
+
+/* A choice that this device does not have is left out. */
+static bool
+can(const struct engine *e, const struct choice *c)
+{
+	const struct step s = step_by(e, c);
+	if (!begin(e, &s))
+		return false;
+	cu_step(&e->queue, e->weights.word, &s, (uint32_t)e->m->head_dim);
+	return cudaGetLastError() == cudaSuccess &&
+	    cudaStreamSynchronize(e->queue.stream) == cudaSuccess;
 }
 
 /* The first is the kernel as it is without a choice. */
@@ -243,8 +257,13 @@ choose(struct bench *b)
 			struct choice *c = &b->choice[b->n_choices++];
 
 			*c = (struct choice){ .under_way = n, .keep = (enum step_keep)keep };
-			record(b->e, c);
+			if (can(b->e, c))
+				record(b->e, c);
+			else
+				b->n_choices--;
 		}
+	if (b->n_choices == 0)
+		errx(NS_TROUBLE, "one kernel a step: its launch fails");
 }
 
 /* The logits of the first steps, on the host. */
