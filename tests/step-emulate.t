@@ -53,7 +53,7 @@ ok 'stamps are noted' 'timeout 100 ./step-emulate model 2 5 700 3 stamps.tsv'
 is 'stamps: the columns' 'block op kind layer event time_ns' 'head -n 1 stamps.tsv | xargs'
 is 'stamps: ops in their order' '0 qkv 0 1 attend 0 2 out 0 3 gate 0 4 down 0 5 qkv 1 6 attend 1 7 out 1 8 gate 1 9 down 1 10 vocab NA' \
 	'tail -n +2 stamps.tsv | cut -f 2-4 | sort -nu | xargs'
-is 'stamps: from 0 on, no two the same' '0 0' 'tail -n +2 stamps.tsv | cut -f 6 | sort -n >times; echo $(sed -n 1p times) $(uniq -d times | wc -l)'
+is 'stamps: from 0 on, no two the same' '0 0' 'tail -n +2 stamps.tsv | cut -f 6 | sort -n >all; echo $(sed -n 1p all) $(uniq -d all | wc -l)'
 is 'stamps: all events of a product, in their order' '' "awk -F '\t' 'NR > 1 && \$3 != \"attend\" { n[\$1, \$2]++; t[\$1, \$2, \$5] = \$6; deep[\$1, \$2] = \$3 ~ /out|down/ }
 	END { for (i in n) if ((i, \"left\") in t && (n[i] != 7 - deep[i] || !(t[i, \"asked\"] < t[i, \"arrived\"] && t[i, \"arrived\"] < t[i, \"weights\"] &&
 		t[i, \"weights\"] < t[i, \"multiplied\"] && t[i, \"multiplied\"] < t[i, \"summed\"] && t[i, \"summed\"] < t[i, \"left\"] &&
@@ -64,7 +64,7 @@ is 'stamps: x is there when all have left it' '' "awk -F '\t' 'NR > 1 && \$5 == 
 	END { for (i in x) if ((one[of[i]] ? most[of[i]] : x[i]) < last[of[i] - 1]) print i }' SUBSEP=: stamps.tsv"
 
 # A layer and the last op by two blocks; block 1 has no unit of attention.
-cat >times <<'END'
+cat >by-hand <<'END'
 qkv arrived 0 10  weights 20 30  multiplied 100 120  scaled 50 150  summed 120 200  left 200 300
 attend arrived 400  weights 450  multiplied 500  summed 540  left 600
 out arrived 700 800  weights 710 800  multiplied 750 820  summed 800 830  left 900 1000
@@ -73,7 +73,7 @@ down arrived 1700 1800  weights 1700 1800  multiplied 1800 2000  summed 1900 200
 vocab arrived 2200 2200  weights 2200 2200  multiplied 2300 2300  scaled 2300 2300  summed 2310 2310  left 2320 2320
 END
 awk -v OFS='\t' 'BEGIN { print "block", "op", "kind", "layer", "event", "time_ns" }
-	{ b = 0; for (i = 2; i <= NF; i++) if ($i ~ /[a-z]/) { event = $i; b = 0 } else print b++, NR - 1, $1, 0, event, $i }' times >stamps.tsv
+	{ b = 0; for (i = 2; i <= NF; i++) if ($i ~ /[a-z]/) { event = $i; b = 0 } else print b++, NR - 1, $1, 0, event, $i }' by-hand >stamps.tsv
 cat >wanted <<'END'
 kind hop_ns hop_last_ns weights_ns multiply_ns scale_ns add_ns skew_ns op_ns clock_ns
 qkv NA NA 20 80 -50 100 100 NA 10
