@@ -81,5 +81,6 @@ for t in ns-calib ns-plan ns-probe ns-worker; do mv $K/build/$t $K/build/real &&
 printf '#!/bin/sh\n[ $1 = model ] && cat recorded/model.kv || cat recorded/tensors.tsv\n' >$K/build/ns-discover
 R=$K/runs/qwen.default.cuda
 ok  'every tier'                     'run MODEL=qwen BACKEND=cuda NSYS_SETS=sets CHECKPOINT=checkpoint profile_top_kernels=3 >out 2>err; s=$?; cat err; [ $s -eq 0 ] && grep -q "\*\*Trusted\*\*" $R/report.md && [ -s $R/detail.tsv ] && [ -s $R/sampled.tsv ]'
+ok  'any command'                    'bare "make -f mk/run.mk MODEL=any NSYS_SETS=sets CMD='"'"'build/ns-worker -m x'"'"'" >>out 2>>err; s=$?; cat err; [ $s -eq 0 ] && grep -q "ns-worker -m x., .* alone" $K/runs/any.default.command/report.md && [ -s $K/runs/any.default.command/sampled.tsv ]'
 ok  'nothing was missed'             '! grep "not found\|No such\|is missing" err'
 done_testing
