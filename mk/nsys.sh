@@ -3,7 +3,7 @@
 # COMMAND watched by Nsight Systems: FILE is the SQLite export, FILE less .sqlite its
 # report, FILE.log (FILE.failed.log) what was said.  With -r only between
 # cudaProfilerStart and Stop (cudaProfilerApi) or within an NVTX range (NAME,
-# NAME@DOMAIN).  Phases are ns-worker's ranges or, with -w, as phases.sh finds them.
+# NAME@DOMAIN).  Phases are ns-worker's ranges or, with -w, as phases.sh -k finds them.
 # With -s the counters of that set of samples.tsv are sampled meanwhile, faster
 # and faster until none overflows; FILE.rate says how fast.  nsys ends with 0
 # whatever it could not do, so all of it is looked at before it lands.
@@ -109,7 +109,7 @@ phases() {
 		false
 	else
 		cp "$windows" "$dir/windows"
-		"${0%/*}/phases.sh" "$dir/windows" "$dir/ranges" "$dir/work"
+		"${0%/*}/phases.sh" -k "$dir/windows" "$dir/ranges" "$dir/work"
 	fi >"$dir/phased" 2>"$dir/said" || { cat "$dir/said" >&2; return 2; }
 }
 

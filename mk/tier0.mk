@@ -64,7 +64,7 @@ define sampled_tables
 $(patsubst %,$R/sampled-$1.%.tsv,work ranges): $R/sampled-$1.%.tsv: $R/sampled-$1.sqlite build/nsys2tsv
 	build/nsys2tsv $$* $$< $$(into)
 $R/sampled-$1.phased.tsv: $R/sampled-$1.work.tsv $R/sampled-$1.ranges.tsv $R/phased.tsv build/ns-phases mk/phases.sh
-	mk/phases.sh $R/windows $R/sampled-$1.ranges.tsv $$< $$(into)
+	mk/phases.sh -k $R/windows $R/sampled-$1.ranges.tsv $$< $$(into)
 $R/sampled-$1.tsv $R/sampled-$1.totals.tsv: $R/sampled-$1.sqlite $R/sampled-$1.phased.tsv $(samples_registry) build/ns-integrate build/nsys2tsv
 	build/nsys2tsv samples $$< | build/ns-integrate --busy $$(or $$(whole),$$(if $$(filter %.totals.tsv,$$@),--totals)) \
 		-w $R/sampled-$1.phased.tsv -m $(samples_registry) $$(into)

@@ -136,10 +136,19 @@ ok 'said in the report'         'grep -q "whole capture" $R/report.md'
 is 'launches, if asked for'     'decode 16' 'report TAG=w LAST_GRAPHS=16 >out 2>err; phases'
 ok 'of the sets too'            'moved decode 16 && ! moved all 17'
 is 'remembered'                 'decode 16' 'rm $R/timeline.tsv; report TAG=w >out 2>err; phases'
+ok 'over another capture too'   'run TAG=w "CMD=prog x" >out 2>err; [ "$(phases)" = "decode 16" ] && [ "$(xargs <$R/windows)" = "--last-graphs 16" ]'
 exits 2 'not so many'           'report TAG=w LAST_GRAPHS=17 >out' 'ns-phases: '
 is 'a window'                   'window 1' 'report TAG=w WINDOW=0:10000000000 >out 2>err; phases'
-is 'no capture for that'        0 'ran run TAG=w "CMD=prog"'
+is 'no capture for that'        0 'ran run TAG=w "CMD=prog x"'
 ok 'an unknown range is told before the sets are captured' '! run TAG=r "CMD=prog" RANGES=nothing >out 2>err; R=runs/llama.default.command.r; [ -e $R/timeline.sqlite ] && [ ! -e $R/sampled-a.sqlite ] && grep -q "^ns-phases: " err'
+# What was found is no more than that: ranges of a newer program are found too.
+run TAG=f "CMD=prog" >out 2>err
+mv recorded/timeline.sqlite bare; cp kept recorded/timeline.sqlite; for s in a b; do cp kept.$s recorded/$s.sqlite; done
+R=runs/llama.default.command.f
+is 'the whole'                  'all 1' phases
+is 'then ranges'                'decode 16,prefill 1' 'run TAG=f "CMD=prog x" >out 2>err; phases'
+ok 'of the sets too'            'moved prefill 1 && moved decode 16'
+mv bare recorded/timeline.sqlite; R=$R.w
 sql "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY; DELETE FROM CUPTI_ACTIVITY_KIND_MEMSET"
 exits 2 'nothing on the GPU'    'run TAG=o "CMD=prog" >out' 'nsys saw no work on the GPU'
 mv kept recorded/timeline.sqlite; for s in a b; do mv kept.$s recorded/$s.sqlite; done
