@@ -27,7 +27,7 @@ $(if $(wildcard $(registry)),,$(error PLATFORM=$(platform): there is \
 	$(patsubst configs/platforms/%/metrics.tsv,%,$(wildcard configs/platforms/*/metrics.tsv))))
 
 $R/chip.kv: $R/probe.kv
-	! grep -qx gpu=NA $< || { echo "no GPU here ($$(sed -n 's/^gpu_why=//p' $<)): BACKEND=cpu measures without one" >&2; exit 2; }
+	! grep -qx gpu=NA $< || { echo "no GPU here ($$(sed -n 's/^gpu_why=//p' $<)): BACKEND=cpu measures ns-worker without one" >&2; exit 2; }
 	! grep -qx platform=cpu $< || [ "$(PLATFORM)" ] || { echo "this GPU is not known ($$(sed -n 's/^platform_why=//p' $<)):" \
 		"PLATFORM=NAME counts it as another, or describe it in configs/platforms/" >&2; exit 2; }
 	sed -n '/=[A-Za-z0-9._/:,@+-]*$$/!d; s/^platform=/chip_platform=/p; s/^gpu_chip=/chip_name=/p; s/^ncu=/chip_ncu=/p; s/^nsys=/chip_nsys=/p' $< $(into)

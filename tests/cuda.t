@@ -140,7 +140,7 @@ with probe.kv 's/^profilers=.*/profilers=nsys:31/'
 exits 2 'another profiler'           'run >out' 'another profiler is running'
 back probe.kv
 with probe.kv 's/^gpu=.*/gpu=NA/; s/^gpu_why=.*/gpu_why=no_driver/'
-exits 2 'no GPU'                     'run >out' 'no GPU here (no_driver): BACKEND=cpu measures without one'
+exits 2 'no GPU'                     'run >out' 'no GPU here (no_driver): BACKEND=cpu measures ns-worker without one'
 back probe.kv
 with probe.kv 's/^platform=.*/platform=cpu/; s/^platform_why=.*/platform_why=chip_GB999_has_no_platform_yet/'
 exits 2 'a chip without a platform'  'run >out' 'this GPU is not known (chip_GB999_has_no_platform_yet): PLATFORM=NAME'
