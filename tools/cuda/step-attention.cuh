@@ -286,15 +286,15 @@ add_spans(const struct step &a, const struct site &s, const struct step_op &op, 
 	const char *const from = s.words.now + op.square + span_at<D>(a, seq, head, 0);
 	const char *at = from + lane * 16;
 	const bool mine = lane < D / 4;
-	float weight[2], mean[4] = {};
+	float all, weight[2], mean[4] = {};
 	uint4 v[TOGETHER];
 	int n = mine ? (int)a.n_splits : 0;
 
-	words_ask<TOGETHER>(s.words, v, at, SPAN, n);
-	const float all = weigh_spans<D>(weight, a, s.words, from, lane);
-
 #pragma unroll 1
 	for (uint32_t first = 0; first < a.n_splits; first += TOGETHER) {
+		words_ask<TOGETHER>(s.words, v, at, SPAN, n);
+		if (first == 0)
+			all = weigh_spans<D>(weight, a, s.words, from, lane);
 		words_settle<TOGETHER>(s.words, v, at, SPAN, n, false);
 #pragma unroll
 		for (int k = 0; k < TOGETHER; k++) {
@@ -308,7 +308,6 @@ add_spans(const struct step &a, const struct site &s, const struct step_op &op, 
 		}
 		at += TOGETHER * SPAN;
 		n -= TOGETHER;
-		words_ask<TOGETHER>(s.words, v, at, SPAN, n);
 	}
 	const uint32_t to = op.out + (seq * a.q_size + head * D +
 	    lane * 4) * 2;

@@ -71,6 +71,7 @@ expect(const void *p, uint32_t bytes, int lane, bool keep = false)
 {
 	const char *const end = (const char *)p + bytes;
 
+#pragma unroll 1
 	for (const char *at = (const char *)((uintptr_t)p / 128 * 128) + lane * 128; at < end;
 	    at += 32 * 128)
 		line_expect(at, keep);
@@ -82,6 +83,7 @@ expect_heads(const struct step &a, const struct site &s, const struct step_op &o
 {
 	const struct heads &h = heads_of(a, s, op);
 
+#pragma unroll 1
 	for (uint32_t seq = 0; seq < s.batch; seq++) {
 		expect(h.cos + (size_t)s.position[seq] * (D / 2), D / 2 * 4, lane);
 		expect(h.sin + (size_t)s.position[seq] * (D / 2), D / 2 * 4, lane);
@@ -91,6 +93,7 @@ expect_heads(const struct step &a, const struct site &s, const struct step_op &o
 	if (h.k_norm != NULL)
 		expect(h.k_norm, D * 4, lane);
 	if (a.n_splits > 1)
+#pragma unroll 1
 		for (uint32_t i = blockIdx.x; i < s.batch * h.heads; i += a.n_blocks)
 			expect(s.words.now + op.square + span_at<D>(a, 0, i, 0),
 			    span_at<D>(a, 0, 1, 0), lane, s.words.keep);
@@ -119,24 +122,33 @@ expect_op(const struct step &a, const struct site &s, uint32_t i, int lane)
 }
 
 template <int D> D_INLINE void
+fetch_op(const struct step &a, const struct site &s, struct ring &r, uint32_t i,
+    uint64_t policy, int lane)
+{
+	const struct step_op &op = op_of(a, s, i);
+	const struct step_part part = part_of(a, s, i);
+
+	if (op.kind != STEP_ATTEND) {
+		fetch_product(r, op, part, policy, lane);
+		return;
+	}
+#pragma unroll 1
+	for (uint32_t u = 0; u < part.n; u++)
+		fetch_unit<D>(r, heads_of(a, s, op), unit_of(a, s, heads_of(a, s, op),
+		    part.first + u), policy, lane);
+}
+
+template <int D> D_INLINE void
 fetch(const struct step &a, const struct site &s, struct ring &r, int lane)
 {
 	const uint64_t policy = read_once_policy();
 
-	expect_op<D>(a, s, 0, lane);
 #pragma unroll 1
-	for (uint32_t i = 0; i < a.n_ops; i++) {
-		const struct step_op &op = op_of(a, s, i);
-		const struct step_part part = part_of(a, s, i);
-
-		if (i + 1 < a.n_ops)
-			expect_op<D>(a, s, i + 1, lane);
-		if (op.kind != STEP_ATTEND)
-			fetch_product(r, op, part, policy, lane);
-		else
-			for (uint32_t u = 0; u < part.n; u++)
-				fetch_unit<D>(r, heads_of(a, s, op), unit_of(a, s,
-				    heads_of(a, s, op), part.first + u), policy, lane);
+	for (uint32_t i = 0; i <= a.n_ops; i++) {
+		if (i < a.n_ops)
+			expect_op<D>(a, s, i, lane);
+		if (i > 0)
+			fetch_op<D>(a, s, r, i - 1, policy, lane);
 	}
 }
 

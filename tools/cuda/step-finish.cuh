@@ -247,9 +247,10 @@ finish_product(const struct step &a, const struct site &s, struct clerk &c,
 #pragma unroll 1
 		for (uint32_t i = 0; i < values; i += 32) {
 			const struct value v = next;
+			const bool more = i + 32 < values;	/* of this group */
 
-			next = i + 32 < values ? value_of(s, op, first, tiles, c.lane + i + 32) :
-			    value_of(s, op, first + tiles, min(group, n - j - tiles), c.lane);
+			next = value_of(s, op, more ? first : first + tiles, more ? tiles :
+			    min(group, n - j - tiles), c.lane + (more ? i + 32 : 0));
 			finish_value<T>(a, s, c, op, v);
 		}
 		__syncwarp();

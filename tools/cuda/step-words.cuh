@@ -45,6 +45,7 @@ words_expect(const struct words &w, uint32_t at, uint32_t bytes, int lane)
 	const uint32_t most = 64, lines = (bytes + 127) / 128;
 	const uint32_t apart = (lines + most - 1) / most;
 
+#pragma unroll 1
 	for (uint32_t i = lane * apart + blockIdx.x % apart; i < lines; i += 32 * apart)
 		line_expect(w.now + at + i * 128, w.keep);
 }
