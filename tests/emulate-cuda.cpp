@@ -1,19 +1,33 @@
 /*
  * emulate-cuda.cpp: what the CUDA backend asks of the runtime, for kernels that
  * are emulated (emulate-launch.hpp): a device of few multiprocessors whose memory
- * is the host's, without cuBLASLt and without the kernel of a whole step.
+ * is the host's, without cuBLASLt.  The kernel of a whole step comes from
+ * step-emulate.cpp, and overlaps with none.
  */
 #include <chrono>
 
 #include "emulate-launch.hpp"
+#include "step.h"
 
 extern "C" {
 
 struct blas *blas_open(void *, size_t) { return nullptr; }
 bool blas_gemm(struct blas *, cudaStream_t, enum word, const struct gemm *) { return false; }
 void blas_close(struct blas *) {}
-bool cu_step_fits(enum word, struct step *, uint32_t) { return false; }
-void cu_step(const struct queue *, enum word, const struct step *, uint32_t) {}
+void emulated_step(const struct queue *, enum word, const struct step *, uint32_t dim);
+void
+cu_step(const struct queue *q, enum word word, const struct step *a, uint32_t dim)
+{
+	const auto now = [=, s = *a] {
+		emulated();
+		emulated_step(q, word, &s, dim);
+	};
+
+	if (recording != nullptr)
+		recording->push_back(now);
+	else
+		now();
+}
 
 const char *cudaGetErrorString(cudaError_t) { return "an error"; }
 cudaError_t cudaGetLastError(void) { return cudaSuccess; }

@@ -1,8 +1,7 @@
 #!/bin/sh
 # ns-worker --device cuda without a device: its kernels run on a CPU (emulate-launch.hpp),
 # its runtime is tests/emulate-cuda.cpp, the rest is real.  Logits of the last of a few
-# steps beside the CPU backend's, which is told the experts; every kind of decode but
-# the one kernel a step (step-emulate.t).
+# steps beside the CPU backend's, which is told the experts; every kind of decode.
 . "${0%/*}/tap.sh"
 
 [ -s "$build/flags" ] || skip "no $build/flags: run make"
@@ -19,6 +18,7 @@ compile() (
 	cd "$top" || exit
 	kernel="g++ -std=c++17 -O1 -fno-strict-aliasing -fno-extern-tls-init -Itests -Itools/lib -Itools/cuda -isystem $include"
 	$kernel -c -o "$dir/cu/cuda.o" tests/emulate-cuda.cpp || exit
+	$kernel -std=c++20 -Dcu_step=emulated_step -c -o "$dir/cu/step.o" tests/step-emulate.cpp || exit
 	for f in tools/cuda/*.cu; do
 		case $f in */calib.cu | */step.cu) continue ;; esac
 		$kernel -include emulate-launch.hpp -x c++ -c -o "$dir/cu/$(basename "$f" .cu).o" "$f" || exit
@@ -76,6 +76,14 @@ ok 'routing: every token served' "awk -F '\t' 'NR > 1 { n[\$1 \$2 \$3] += \$5 } 
 exits 2 'experts of too many rows' 'run 9 --step experts' '--step experts: not with this model, batch'
 yaml2kv "$top/tests/models/llama.yaml" | ns-synth --dtype bf16 - dense
 exits 2 'experts of a dense model' './emulated -d cuda -m dense --step experts' '--step experts: not with this model, batch'
+
+# shellcheck disable=SC2086 # settings
+near 'one kernel, biases' qwen2 f16 3 persistent $heads
+near 'one kernel, norms' qwen3 bf16 1 persistent hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=128 ffn_size=72
+# The last step again, for its stamps: what is generated was known before.
+run 1 --step persistent --dump-logits got --dump-tokens t >b
+ok 'one kernel: with stamps, the same bits' 'run 1 --step persistent --dump-logits again --dump-tokens t2 --stamps s.tsv >b && cmp got again && cmp t t2'
+is 'one kernel: stamps of every block and op' '4 11' "awk -F '\t' 'NR > 1 && \$5 == \"left\" { b[\$1]; o[\$2] } END { for (i in b) nb++; for (i in o) no++; print nb, no }' s.tsv"
 
 # Counted from within: libcupti is tests/fake/cupti.c, which dies of a call out of order.
 mkdir fake
