@@ -1,8 +1,8 @@
 /*
  * emulate-cuda.cpp: what the CUDA backend asks of the runtime, for kernels that
- * are emulated (emulate-launch.hpp): a device of few multiprocessors whose memory
- * is the host's, without cuBLASLt.  The kernel of a whole step comes from
- * step-emulate.cpp, and overlaps with none.
+ * are emulated (emulate-launch.hpp): a device of EMULATED_SMS multiprocessors, or
+ * four, whose memory is the host's, without cuBLASLt.  The kernel of a whole step
+ * comes from step-emulate.cpp, and overlaps with none.
  */
 #include <chrono>
 
@@ -38,7 +38,7 @@ cudaGetDeviceProperties(cudaDeviceProp *p, int)
 {
 	*p = {};
 	p->major = 9;
-	p->multiProcessorCount = 4;
+	p->multiProcessorCount = getenv("EMULATED_SMS") != nullptr ? atoi(getenv("EMULATED_SMS")) : 4;
 	return cudaSuccess;
 }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, const void *) { return cudaSuccess; }

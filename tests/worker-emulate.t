@@ -43,7 +43,7 @@ run() {
 near() {
 	name="$1, $3, $4" yaml=$top/tests/models/$2.yaml dtype=$3 batch=$4 step=$5 dump='' told=''
 	shift 5
-	for s in vocab_size=96 max_positions=64 "$@"; do printf '%s: %s\n' "${s%%=*}" "${s#*=}"; done >new
+	for s in vocab_size=96 max_positions=8192 "$@"; do printf '%s: %s\n' "${s%%=*}" "${s#*=}"; done >new
 	{ grep -v -E "^($(cut -d: -f1 new | paste -sd '|')):" "$yaml"; cat new; } >shape
 	case $yaml in *moe.yaml | *mixtral.yaml) dump='--dump-experts x' told='--experts x' ;; esac
 	case $dtype in f32) most=1e-4 ;; *) most=2e-2 ;; esac
@@ -84,6 +84,13 @@ near 'one kernel, norms' qwen3 bf16 1 persistent hidden_size=64 n_heads=2 n_kv_h
 run 1 --step persistent --dump-logits got --dump-tokens t >b
 ok 'one kernel: with stamps, the same bits' 'run 1 --step persistent --dump-logits again --dump-tokens t2 --stamps s.tsv >b && cmp got again && cmp t t2'
 is 'one kernel: stamps of every block and op' '4 11' "awk -F '\t' 'NR > 1 && \$5 == \"left\" { b[\$1]; o[\$2] } END { for (i in b) nb++; for (i in o) no++; print nb, no }' s.tsv"
+
+# 17 spans of the cache: more than are asked for together.
+p=4150 EMULATED_SMS=17
+export EMULATED_SMS
+near 'one kernel, 17 spans' llama bf16 1 persistent hidden_size=32 n_heads=1 n_kv_heads=1 head_dim=64 ffn_size=40 n_layers=1
+p=5
+unset EMULATED_SMS
 
 # Counted from within: libcupti is tests/fake/cupti.c, which dies of a call out of order.
 mkdir fake

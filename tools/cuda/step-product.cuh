@@ -197,7 +197,7 @@ multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct
 			if (j + i < n)
 				hand_put<ONE>(h, s, sums_at(a, s, h.at, 0) +
 				    (j + i) % STEP_GROUP * stride, c[i], false);
-		if (j % STEP_GROUP == STEP_GROUP - TILES || j + TILES >= n)
+		if ((j + TILES) % STEP_GROUP == 0 || j + TILES >= n)
 			hand_over(h, s);
 	}
 }
