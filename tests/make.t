@@ -38,7 +38,7 @@ state() { find runs checkpoints build -type f -printf '%p %T@ %s\n' | sort; }
 ok 'a dry run leaves no trace'             'state >before; run -n workload_prompt_tokens=33 >out 2>&1; redone baseline.tsv && state | cmp - before && [ -z "$(why)" ]'
 ok 'no more steps counted than there are' 'run -n workload_generate_tokens=2 >out 2>&1; grep -q -- "-g 2 -w 0 -r 1" out'
 ok 'report never captures'                 'run report workload_prompt_tokens=33 >out && taken 2 && kept baseline.tsv'
-ok 'report needs no profiler'              'mv bin/valgrind gone; PATH=$dir/bin:/usr/bin:/bin run report profile_top_kernels=4 >out; s=$?; mv gone bin/valgrind; [ $s -eq 0 ] && redone report.md'
+ok 'report needs no profiler'              'mv bin/valgrind gone; run report profile_top_kernels=4 >out; s=$?; mv gone bin/valgrind; [ $s -eq 0 ] && redone report.md'
 ok 'report says what is missing'           'mv $R/worker.callgrind keep; touched; ! run report >out 2>err && grep -q "not captured yet" err && taken 2'
 ok 'and a run captures it'                 'run >out && taken 3 && tail -1 captures | grep worker'
 ok 'a failed capture keeps the old one'    'cp $R/worker.callgrind keep; touch fail; ! run profile_counted_steps=3 >out 2>&1; rm fail; cmp keep $R/worker.callgrind && grep -q "counted_steps=4" $R/worker.callgrind.args'
