@@ -91,7 +91,7 @@ ok 'an empty machine' 'mkdir empty && probe $dir/empty none >f.kv'
 has cpu=NA n_cores=NA l3_bytes=NA last_level_bytes=NA memory_bytes=NA kernel=NA counters_permitted=NA
 
 # Permission.
-exits 1 'counters: closed'     'probe $gb10 gb --require counters'  'RmProfilingAdminOnly: 1'
+exits 1 'counters: closed'     'probe $gb10 gb --require counters'  'RmProfilingAdminOnly is 1'
 ok 'counters: the remedy'      'grep -q "options nvidia NVreg_RestrictProfilingToAdminUsers=0" err && grep -q -e --cap-add=SYS_ADMIN err'
 is 'counters: settings all the same' gb10 'kv platform out'
 ok 'counters: open'            'probe $h200 h2 --require counters'
@@ -99,7 +99,35 @@ sed -i 's/^CapEff.*/CapEff:	0000000000200000/' "$gb10/proc/self/status"
 ok 'counters: an administrator' 'probe $gb10 gb --require counters >f.kv'
 has counters_permitted=1 admin=1
 exits 1 'counters: no GPU'     'probe $h200 none --require counters' 'no GPU to count on: cuInit: CUDA_ERROR_NO_DEVICE'
-exits 0 'counters: nobody says' 'probe $dir/empty gb --require counters' 'cannot be told here'
+exits 0 'counters: nobody says' 'probe $dir/empty gb --require counters' 'not proven (no RmProfilingAdminOnly'
+
+# One kernel is counted by ncu, whatever the setting says; ncu is a script here.
+mkdir count && cat >count/ncu <<'T'
+#!/bin/sh
+[ "$1" = --version ] && { echo 'Version 2025.3.1.0'; exit; }
+echo "$*" >asked
+cat said
+T
+chmod +x count/ncu
+counted() { m=$1; shift; LD_LIBRARY_PATH=$dir/h2 PATH=$dir/count:$build:/bin:/usr/bin ns-probe --root "$m" "$@"; }
+printf '==PROF== Connected\n"ID","Metric Name","Metric Unit","Metric Value"\n"0","gpu__time_duration.sum","ns","1,234"\n' >said
+for m in empty h200; do
+	ok "one kernel: $m"      "counted \$dir/$m --require counters >f.kv"
+	f=f.kv
+	has counters_permitted=1 counters_why=one_kernel_was_counted
+done
+is 'of the canary beside it'  "$build/ns-calib -d cuda --seconds 0.01 canary" 'sed "s/.*duration.sum //" asked'
+cp "$data/ncu/permission.log" said
+exits 1 'not permitted'        'counted $h200 --require counters' 'one kernel was not counted: ERR_NVGPUCTRPERM'
+is 'so it is not'              0 'kv counters_permitted out'
+ok 'the remedy'                'counted $h200 --require counters >out 2>err; grep -q "setup/allow-counters.sh --apply" err'
+for s in '' '==WARNING== No kernels were profiled.' '"0","gpu__time_duration.sum","ns","n/a"' '"0","gpu__time_duration.sum","ns",""'; do
+	printf '%s\n\n' "==PROF== Connected" "$s" >said
+	exits 1 "no kernel: ${s:-silence}" 'counted $h200 --require counters' "one kernel was not counted: ncu said: ${s:-==PROF== Connected}"
+done
+rm -f asked
+ok 'only if required'          'counted $h200 >f.kv && [ ! -e asked ]'
+has 'counters_why=open_to_all:_RmProfilingAdminOnly_is_0'
 
 # Programs: on PATH first, then the newest in the usual places.
 prog() { mkdir -p "${1%/*}" && printf '#!/bin/sh\necho "%s"\n' "$2" >"$1" && chmod +x "$1"; }

@@ -10,7 +10,7 @@
 enum { OPT_REQUIRE = 256, OPT_ROOT };
 static const struct opt opts[] = {
 	{ 'd', "device", "N", "which GPU, as CUDA counts them; 0 unless given" },
-	{ OPT_REQUIRE, "require", "WHAT", "counters: exit 1 where they may not be read" },
+	{ OPT_REQUIRE, "require", "WHAT", "counters: ncu counts a kernel; exit 1 if it cannot" },
 	{ OPT_ROOT, "root", "DIR", "read /proc, /sys and /etc below DIR" },
 	{ 0, NULL, NULL, NULL }
 };
@@ -48,7 +48,7 @@ int
 main(int argc, char *argv[])
 {
 	const char *root = "", *require = NULL;
-	enum permission permission;
+	struct counters counters;
 	uint64_t device = 0;
 	struct gpu g;
 	struct out o;
@@ -72,14 +72,18 @@ main(int argc, char *argv[])
 	if (optind < argc)
 		tool_usage(&tool);
 	gpu_probe(&g, (int)device);
-	permission = counters_permission(root);
+	counters = counters_find(root);
+	if (require != NULL && counters.is != COUNTERS_DENIED)
+		counters_prove(&counters, &g, root);
 	out_open(&o, NULL);
 	platform(&o, &g);
 	machine_print(&o, root);
 	programs_print(&o, root);
 	gpu_print(&o, &g);
 	others_print(&o, root);
-	counters_print(&o, permission, root);
+	counters_print(&o, &counters, root);
 	out_close(&o);
-	return require != NULL ? counters_require(permission, &g) : NS_OK;
+	ch = require != NULL ? counters_require(&counters, &g) : NS_OK;
+	free(counters.why);
+	return ch;
 }

@@ -24,13 +24,24 @@ void	gpu_print(struct out *, const struct gpu *);
 void	chip_find(struct gpu *, int device);
 const char *chip_platform(const struct gpu *);	/* NULL: none for this chip */
 
-enum permission { COUNTERS_OPEN, COUNTERS_ADMIN, COUNTERS_DENIED, COUNTERS_UNKNOWN };
-enum permission counters_permission(const char *root);
-void	counters_print(struct out *, enum permission, const char *root);
-int	counters_require(enum permission, const struct gpu *);	/* exit status */
+/* OPEN and ADMIN: so the driver says; COUNTED: ncu has counted a kernel. */
+enum permission {
+	COUNTERS_OPEN, COUNTERS_ADMIN, COUNTERS_DENIED, COUNTERS_UNKNOWN,
+	COUNTERS_COUNTED, COUNTERS_FAILED
+};
+struct counters {
+	enum permission is;
+	char	*why;
+};
+struct counters counters_find(const char *root);
+void	counters_prove(struct counters *, const struct gpu *, const char *root);
+void	counters_print(struct out *, const struct counters *, const char *root);
+int	counters_require(const struct counters *, const struct gpu *);	/* exit status */
 
 void	machine_print(struct out *, const char *root);
 void	programs_print(struct out *, const char *root);
+char	*program_find(const char *root, const char *name);	/* NULL: not here */
+char	*program_says(const char *const argv[], unsigned seconds);	/* its first 16 KiB */
 void	others_print(struct out *, const char *root);
 
 #endif

@@ -72,63 +72,73 @@ elsewhere(const char *root, const char *const places[4])
 	return newest;
 }
 
-/* What PATH --version says, its first 4 KiB; it is given ten seconds. */
-static void
-ask(const char *path, char *buf, size_t size)
+/* What it says, on either channel; it is given so long. */
+char *
+program_says(const char *const argv[], unsigned seconds)
 {
+	enum { MOST = 16384 };
+	char *said = xalloc(MOST + 1, 1);
 	size_t len = 0;
 	ssize_t got;
 	int fd[2];
 	pid_t pid;
 
 	if (pipe(fd) != 0 || (pid = fork()) < 0)
-		err(NS_TROUBLE, "%s", path);
+		err(NS_TROUBLE, "%s", argv[0]);
 	if (pid == 0) {
-		alarm(10);
+		alarm(seconds);
 		if (dup2(fd[1], STDOUT_FILENO) < 0 || dup2(fd[1], STDERR_FILENO) < 0)
 			_exit(127);
 		close(fd[0]);
 		close(fd[1]);
-		execl(path, path, "--version", (char *)NULL);
+		execv(argv[0], (char *const *)argv);
 		_exit(127);
 	}
 	close(fd[1]);
-	while (len < size - 1 && (got = read(fd[0], buf + len, size - 1 - len)) > 0)
+	while (len < MOST && (got = read(fd[0], said + len, MOST - len)) > 0)
 		len += (size_t)got;
-	buf[len] = '\0';
 	close(fd[0]);
 	waitpid(pid, NULL, 0);
+	return said;
 }
 
 /* The first thing with a dot between digits. */
 static char *
 version(const char *path)
 {
-	char said[4096];
+	char *said = program_says((const char *[]){ path, "--version", NULL }, 10);
 	regmatch_t m;
 	regex_t re;
 	char *v = NULL;
 
-	ask(path, said, sizeof said);
 	if (regcomp(&re, "[0-9]+(\\.[0-9]+)+", REG_EXTENDED) != 0)
 		errx(NS_TROUBLE, "regcomp");
 	if (regexec(&re, said, 1, &m, 0) == 0)
 		v = xasprintf("%.*s", (int)(m.rm_eo - m.rm_so), said + m.rm_so);
 	regfree(&re);
+	free(said);
 	return v;
+}
+
+char *
+program_find(const char *root, const char *name)
+{
+	char *path = on_path(name);
+
+	for (size_t i = 0; path == NULL && i < sizeof programs / sizeof *programs; i++)
+		if (strcmp(programs[i].name, name) == 0)
+			path = elsewhere(root, programs[i].elsewhere);
+	return path;
 }
 
 void
 programs_print(struct out *o, const char *root)
 {
 	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-		char *path = on_path(programs[i].name), *v = NULL;
+		char *path = program_find(root, programs[i].name);
 		char *key = xasprintf("%s_version", programs[i].name);
+		char *v = path != NULL ? version(path) : NULL;
 
-		if (path == NULL)
-			path = elsewhere(root, programs[i].elsewhere);
-		if (path != NULL)
-			v = version(path);
 		out_kv(o, programs[i].name, path);
 		out_kv(o, key, v);
 		free(key);
