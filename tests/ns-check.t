@@ -312,6 +312,7 @@ is   'derivation: not of what was not counted' '' 'col derivation.unmeasured NA 
 # Speed.
 run; sed -i 's/90$/9/;s/110$/11/' run/baseline.tsv
 exits 1 'above the read ceiling' 'ns-check run' 'read_ceiling: fail: decode: its bytes over its time are 425 % above the memory read ceiling'
+exits 1 'far above it, in whole numbers' 'sed -i "s/^memory_read_bytes_per_s=.*/memory_read_bytes_per_s=200000000/" run/ceilings.kv; ns-check run' 'decode: its bytes over its time are 52400 % above the memory read ceiling'
 exits 1 'above the GEMM ceiling' 'ns-check run' 'flop_ceiling: fail: decode: works 110 % above the f32 GEMM ceiling'
 run; sed -i 's/=250/=263/' run/ceilings.kv
 says 'a small working set' read_ceiling decode na 'a step reads 1050 bytes, which is less than 4 times the last level of cache (263 bytes)'

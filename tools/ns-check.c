@@ -107,7 +107,8 @@ percent(double ratio, char buf[static 32])
 	if (ratio != 0 && fabs(ratio) < 1e-5)
 		snprintf(buf, 32, "under 0.001 %%");
 	else
-		snprintf(buf, 32, "%.3g %%", 100 * fabs(ratio));
+		snprintf(buf, 32, fabs(ratio) < 10 || fabs(ratio) > 1e6 ? "%.3g %%" :
+		    "%.0f %%", 100 * fabs(ratio));
 	return buf;
 }
 
