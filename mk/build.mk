@@ -21,9 +21,12 @@ NVCC       := $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bi
 CUDA_ARCHS := 80 90 100 120
 NVCCFLAGS  := -O3 -std=c++17
 ifneq ($(NVCC),)
-cuda_home := $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))
+# Its home, as it says itself: what PATH finds may be a script that calls it, and the
+# same compiler by another name is no reason to compile again.
+cuda_home := $(or $(patsubst %/bin,%,$(realpath $(shell $(NVCC) --dryrun -x cu /dev/null 2>&1 | sed -n 's/^.* _HERE_=//p'))),\
+	$(patsubst %/bin/nvcc,%,$(realpath $(NVCC))))
 CPPFLAGS += -DNS_CUDA
-nvcompile = $(NVCC) -objtemp -Itools/lib $(NVCCFLAGS) -Xcompiler -fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-ffile-prefix-map=$(CURDIR)=. \
+nvcompile = $(or $(wildcard $(cuda_home)/bin/nvcc),$(NVCC)) -objtemp -Itools/lib $(NVCCFLAGS) -Xcompiler -fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-ffile-prefix-map=$(CURDIR)=. \
 	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$a,code=sm_$a) \
 	-gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 cuda_libs := $(firstword $(wildcard $(cuda_home)/lib64/libcudart_static.a \

@@ -9,6 +9,15 @@ cp -R "$data/callgrind-tiny" recorded && mkdir bin && cp "$top/tests/fake/valgri
 PATH=$dir/bin:$PATH
 : >captures
 
+# nvcc by another name: here a script that calls it.
+nvcc=$(command -v nvcc || { [ ! -x /usr/local/cuda/bin/nvcc ] || echo /usr/local/cuda/bin/nvcc; })
+if [ -n "$nvcc" ]; then
+	mkdir other && printf '#!/bin/sh\nexec %s "$@"\n' "$nvcc" >other/nvcc && chmod +x other/nvcc
+	ok 'the same nvcc by another name: nothing is compiled' 'PATH=$dir/other:$PATH make -n all >out && ! grep -e "-c -o" out'
+else
+	skip_one 'the same nvcc by another name' 'no nvcc'
+fi
+
 R=runs/tiny.default.cpu
 quietly() { make -f mk/run.mk PROFILE=quick BACKEND=cpu "$@" </dev/null; }
 run() { quietly V=1 "$@"; }
