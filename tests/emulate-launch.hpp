@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "emulate.hpp"
+#include "by-word.cuh"
 #include "cuda.h"
 
 #define TILE_CUH
@@ -286,13 +287,5 @@ fragments_turned(uint32_t r[4], uint32_t at)
 				    lane / 4 * 2, 2);
 	});
 }
-
-#define BY_WORD(word, CALL) do switch (word) { \
-	case WORD_F32: { typedef float T; CALL; break; } \
-	case WORD_F16: { typedef half T; CALL; break; } \
-	case WORD_BF16: { typedef bf16 T; CALL; break; } } while (0)
-#define BY_SHORT_WORD(word, CALL) do switch (word) { \
-	case WORD_F16: { typedef half T; CALL; break; } \
-	default: { typedef bf16 T; CALL; break; } } while (0)
 
 #endif

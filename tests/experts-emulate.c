@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "../tools/worker/cpu.h"
+#include "apart.h"
 #include "../tools/cuda/cuda.h"
 
 uint64_t emulated(void);
@@ -161,18 +162,6 @@ by_kernels(const struct test *t, float *x, uint32_t *count, uint32_t *kept)
 	return emulated();
 }
 
-static double
-error(const float *got, const float *wanted, size_t n)
-{
-	double apart = 0, all = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		apart += (got[i] - wanted[i]) * (double)(got[i] - wanted[i]);
-		all += wanted[i] * (double)wanted[i];
-	}
-	return sqrt(apart / all);
-}
-
 static void *
 copy(const void *from, size_t bytes)
 {
@@ -234,7 +223,7 @@ main(int argc, char *argv[])
 	if (memcmp(got, again, bytes) != 0)
 		errx(NS_TROUBLE, "other bits the second time");
 	for (size_t r = 0; r < t.rows; r++) {
-		const double one = error(got + r * t.hidden, wanted + r * t.hidden, t.hidden);
+		const double one = apart(got + r * t.hidden, wanted + r * t.hidden, t.hidden);
 
 		worst = one > worst || isnan(one) ? one : worst;
 	}

@@ -2,22 +2,15 @@
 # The kernels that stream experts, on a CPU, beside the CPU backend: one row and
 # several, the same experts and others, one and many, shapes that no tile divides.
 . "${0%/*}/tap.sh"
+# shellcheck source=tests/cuda.sh
+. "$top/tests/cuda.sh"
+can_emulate
 
-[ -s "$build/flags" ] || skip "no $build/flags: run make"
-grep -q -e -fsanitize "$build/flags" && skip 'a sanitizer cannot follow contexts that take turns'
-command -v g++ >/dev/null || skip 'no g++'
-for include in "$(dirname "$(readlink -f "$(command -v nvcc || echo /)")")/../include" /usr/local/cuda/include; do
-	[ ! -f "$include/cuda_runtime_api.h" ] || break
-done
-[ -f "$include/cuda_runtime_api.h" ] || skip 'no headers of CUDA'
-
-# shellcheck disable=SC2046 # its words are the command
-set -- $(cat "$build/flags")
-# shellcheck disable=SC2046 # as are these
-(cd "$top" && g++ -std=c++17 -O2 -fno-strict-aliasing -fno-extern-tls-init -Itests -Itools/lib -Itools/cuda -isystem "$include" \
+# shellcheck disable=SC2046,SC2086 # words of a command
+(cd "$top" && g++ -std=c++17 -O2 -fno-strict-aliasing -fno-extern-tls-init -Itests -Itools/lib -Itools/cuda -isystem "$cuda/include" \
     -include emulate-launch.hpp -x c++ -c -o "$dir/experts.o" tools/cuda/experts.cu &&
-    cc=$1 && shift && "$cc" -Itools/lib -isystem "$include" -o "$dir/experts-emulate" tests/experts-emulate.c "$dir/experts.o" \
-    $(for part in ffn matmul norm split; do echo "$build/worker/$part.o"; done) "$build/libns.a" "$@" -lstdc++ -lpthread) >log 2>&1
+    "$cc" -Itools/lib -isystem "$cuda/include" -o "$dir/experts-emulate" tests/experts-emulate.c "$dir/experts.o" \
+    $(for part in ffn matmul norm split; do echo "$build/worker/$part.o"; done) "$build/libns.a" $flags -lstdc++ -lpthread) >log 2>&1
 ok 'builds' '[ -x experts-emulate ] || { cat log; false; }'
 
 # near NAME HIDDEN FFN EXPERTS TOP ROWS summed|as-is told|own: told, rows share experts.

@@ -2,20 +2,10 @@
 # tests/gpu/step.c on small shapes: it builds; on a GPU, logits of all choices are
 # the same bits, and a step's stamps add up.
 . "${0%/*}/tap.sh"
-if [ -x "$build/gpu-step" ]; then	# by make
-	cp "$build/gpu-step" .
-else
-	[ -e "$build/libcuda.a" ] || skip "no $build/libcuda.a: make, with nvcc"
-	# shellcheck disable=SC2046 # its words are the command
-	set -- $(cat "$build/flags")
-	nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
-	home=$(dirname "$(dirname "$(realpath "$nvcc")")")
-	# shellcheck disable=SC2046 # as are these
-	(cd "$top" && cc=$1 && shift && "$cc" -Itools/cuda -isystem "$home/include" -o "$dir/gpu-step" tests/gpu/step.c $(find "$build/worker" -name '*.o') \
-	    "$build/libcuda.a" "$build/libns.a" -L"$home/lib64" -L"$home/lib" -lcudart_static -lrt -lpthread "$@") >build.log 2>&1
-fi
-[ -x gpu-step ] || { sed 's/^/# /' build.log; echo 'not ok 1 - builds'; echo 1..1; exit 1; }
-ok 'builds' true
+# shellcheck source=tests/cuda.sh
+. "$top/tests/cuda.sh"
+# shellcheck disable=SC2046 # an object a word
+gpu_program gpu-step tests/gpu/step.c $(find "$build/worker" -name '*.o')
 
 # steps NAME BATCH TOKENS SETTING=VALUE...
 steps() {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "../tools/worker/cpu.h"
+#include "apart.h"
 #include "../tools/cuda/engine.h"
 
 /* ---- what a device would do */
@@ -133,18 +134,6 @@ write_stamps(const char *path, const struct step *s)
 	free(all.ns);
 }
 
-static double
-error(const float *got, const float *wanted, size_t n)
-{
-	double apart = 0, all = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		apart += (got[i] - wanted[i]) * (double)(got[i] - wanted[i]);
-		all += wanted[i] * (double)wanted[i];
-	}
-	return sqrt(apart / all);
-}
-
 static size_t
 number(const char *arg)
 {
@@ -191,7 +180,7 @@ main(int argc, char *argv[])
 		e->step.keep = i % 2 == 0 ? STEP_KEEP_MARKED : STEP_KEEP_NOT;
 		cu_step(&e->queue, e->weights.word, &e->step, (uint32_t)m.head_dim);
 		for (size_t s = 0; s < p.batch; s++) {
-			const double one = error(e->finish.keep + (i + 1) * row + s * m.vocab,
+			const double one = apart(e->finish.keep + (i + 1) * row + s * m.vocab,
 			    wanted.logits + i * row + s * m.vocab, m.vocab);
 
 			worst = one > worst || isnan(one) ? one : worst;

@@ -2,21 +2,14 @@
 # The kernel of a whole decode step, on a CPU, beside the CPU backend: products in
 # one stage and in several, spans, windows, biases, norms, one sequence and more.
 . "${0%/*}/tap.sh"
+# shellcheck source=tests/cuda.sh
+. "$top/tests/cuda.sh"
+can_emulate
 
-[ -s "$build/flags" ] || skip "no $build/flags: run make"
-grep -q -e -fsanitize "$build/flags" && skip 'a sanitizer cannot follow contexts that take turns'
-command -v g++ >/dev/null || skip 'no g++'
-for include in "$(dirname "$(readlink -f "$(command -v nvcc || echo /)")")/../include" /usr/local/cuda/include; do
-	[ ! -f "$include/cuda_runtime_api.h" ] || break
-done
-[ -f "$include/cuda_runtime_api.h" ] || skip 'no headers of CUDA'
-
-# shellcheck disable=SC2046 # its words are the command
-set -- $(cat "$build/flags")
-# shellcheck disable=SC2046 # as are these; options.o names every backend
-(cd "$top" && g++ -std=c++20 -O2 -fno-extern-tls-init -Itools/lib -Itools/cuda -isystem "$include" -c -o "$dir/kernel.o" tests/step-emulate.cpp &&
-    cc=$1 && shift && "$cc" -DNS_CUDA -Itools/lib -isystem "$include" -o "$dir/step-emulate" tests/step-emulate.c tools/cuda/step-lay.c \
-    tools/cuda/step-plan.c tools/cuda/heads.c tools/cuda/weights.c "$dir/kernel.o" $(find "$build/worker" -name '*.o' ! -name options.o) "$build/libns.a" "$@" -lstdc++ -lpthread) >log 2>&1
+# shellcheck disable=SC2046,SC2086 # words of a command; options.o names every backend
+(cd "$top" && g++ -std=c++20 -O2 -fno-extern-tls-init -Itools/lib -Itools/cuda -isystem "$cuda/include" -c -o "$dir/kernel.o" tests/step-emulate.cpp &&
+    "$cc" -DNS_CUDA -Itools/lib -isystem "$cuda/include" -o "$dir/step-emulate" tests/step-emulate.c tools/cuda/step-lay.c \
+    tools/cuda/step-plan.c tools/cuda/heads.c tools/cuda/weights.c "$dir/kernel.o" $(find "$build/worker" -name '*.o' ! -name options.o) "$build/libns.a" $flags -lstdc++ -lpthread) >log 2>&1
 ok 'builds' '[ -x step-emulate ] || { cat log; false; }'
 
 # synth YAML SETTING=VALUE...: a model of $dtype.

@@ -3,31 +3,23 @@
 # its runtime is tests/emulate-cuda.cpp, the rest is real.  Logits of the last of a few
 # steps beside the CPU backend's, which is told the experts; every kind of decode.
 . "${0%/*}/tap.sh"
-
-[ -s "$build/flags" ] || skip "no $build/flags: run make"
-grep -q -e -fsanitize "$build/flags" && skip 'a sanitizer cannot follow contexts that take turns'
-command -v g++ >/dev/null || skip 'no g++'
-for include in "$(dirname "$(readlink -f "$(command -v nvcc || echo /)")")/../include" /usr/local/cuda/include; do
-	[ ! -f "$include/cuda_runtime_api.h" ] || break
-done
-[ -f "$include/cuda_runtime_api.h" ] || skip 'no headers of CUDA'
+# shellcheck source=tests/cuda.sh
+. "$top/tests/cuda.sh"
+can_emulate
 
 mkdir c cu
 # shellcheck disable=SC2046,SC2086 # words of a command
 compile() (
 	cd "$top" || exit
-	kernel="g++ -std=c++17 -O1 -fno-strict-aliasing -fno-extern-tls-init -Itests -Itools/lib -Itools/cuda -isystem $include"
+	kernel="g++ -std=c++17 -O1 -fno-strict-aliasing -fno-extern-tls-init -Itests -Itools/lib -Itools/cuda -isystem $cuda/include"
 	$kernel -c -o "$dir/cu/cuda.o" tests/emulate-cuda.cpp || exit
 	$kernel -std=c++20 -Dcu_step=emulated_step -c -o "$dir/cu/step.o" tests/step-emulate.cpp || exit
 	for f in tools/cuda/*.cu; do
 		case $f in */calib.cu | */step.cu) continue ;; esac
 		$kernel -include emulate-launch.hpp -x c++ -c -o "$dir/cu/$(basename "$f" .cu).o" "$f" || exit
 	done
-	set -- $(cat "$build/flags")
-	cc=$1
-	shift
-	"$cc" -DNS_CUDA -Itools/lib -isystem "$include" -o "$dir/emulated" tools/ns-worker.c tools/worker/*.c \
-	    $(printf '%s\n' tools/cuda/*.c | grep -v -e calib -e blas -e lt.c) "$dir"/cu/*.o "$build/libns.a" "$@" -lstdc++ -lpthread
+	"$cc" -DNS_CUDA -Itools/lib -isystem "$cuda/include" -o "$dir/emulated" tools/ns-worker.c tools/worker/*.c \
+	    $(printf '%s\n' tools/cuda/*.c | grep -v -e calib -e blas -e lt.c) "$dir"/cu/*.o "$build/libns.a" $flags -lstdc++ -lpthread
 )
 ok 'builds' 'compile'
 [ -x emulated ] || { done_testing; exit; }

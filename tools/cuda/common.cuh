@@ -5,6 +5,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "by-word.cuh"
 #include "cuda.h"
 
 typedef __nv_bfloat16 bf16;
@@ -134,14 +135,5 @@ launch(const struct queue *q, void (*kernel)(P...), dim3 grid, unsigned threads,
 	c.numAttrs = q->overlap;
 	cudaLaunchKernelEx(&c, kernel, (P)arg...);
 }
-
-/* CALL with T as the type that word names; or only the two short ones. */
-#define BY_WORD(word, CALL) do switch (word) { \
-	case WORD_F32: { typedef float T; CALL; break; } \
-	case WORD_F16: { typedef half T; CALL; break; } \
-	case WORD_BF16: { typedef bf16 T; CALL; break; } } while (0)
-#define BY_SHORT_WORD(word, CALL) do switch (word) { \
-	case WORD_F16: { typedef half T; CALL; break; } \
-	default: { typedef bf16 T; CALL; break; } } while (0)
 
 #endif
