@@ -37,6 +37,7 @@ tools := \
 	ns-sampled \
 	ns-sets \
 	ns-source \
+	ns-stamps \
 	ns-synth \
 	ns-timeline \
 	ns-trace \

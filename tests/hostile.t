@@ -16,6 +16,7 @@ head='start_ns end_ns kind phase step name grid block registers shared_bytes'
 { echo 'item metric factor note'; echo 'waves m.sum 1 -'; } | table items
 { echo 'time_ns gpu metric unit value period_ns why'; echo '10 0 m_[sum] count 5 50 NA'; echo '60 0 m_[sum] count 5 50 NA'; } | table samples
 sed -i 's/m_\[/m [/' samples
+{ echo 'block op kind layer event time_ns'; echo '0 0 qkv 0 left 5'; echo '0 0 qkv 0 asked 0'; } | table stamps
 { echo 'severity text'; echo 'error GPU_Metrics'; } | table said
 printf 'gpu=x\nnvml_free_bytes=1\n' >probe
 
@@ -56,6 +57,7 @@ quiet 'ns-sets'                metrics  'ns-sets -m bad --set a --chip X --stock
 quiet 'ns-sets, counters'      counters 'ns-sets -m metrics --set a --check bad --diagnostics said'
 quiet 'ns-sets, no sum'        counters 'sed "s/	5	/	NA	/" bad >b; ns-sets -m metrics --set a --check b --diagnostics said'
 quiet 'ns-sets, what nsys said' said    'ns-sets -m metrics --set a --check counters --diagnostics bad'
+quiet 'ns-stamps'              stamps   'ns-stamps bad'
 for l in 1 2; do
 	sed "${l}s/.*/$(printf '\033')&/" probe >bad
 	ok "ns-guard, line $l of settings" 'ns-guard bad; [ $? -eq 2 ] && ! ns-guard bad 2>&1 | grep -q "$(printf "\033")"'
