@@ -2,7 +2,7 @@
 . "${0%/*}/tap.sh"
 
 run=$data/run-cpu
-figures='ladder roofline sweep footprint phases timeline'
+figures='ladder roofline sweep footprint phases timeline ops'
 has() { grep -qF -e "$1" script || { cat script; false; }; }
 
 for f in $figures; do
@@ -25,6 +25,16 @@ is 'phases: 80 points, no warm-up' 80 'ns-plot phases $run | sed -n "/^\$d/,/^EO
 
 # Step 15 of repeat r: 103 us + (r - 2) us; the median is that of repeat 2.
 ok 'phases: the median'             'ns-plot phases $run | sed -n "/^.m/,/^EOD/p" >script && has "15 103"'
+
+# 3 us of which a quarter is multiplying, half adding, and 0.4 what its bytes take.
+mkdir ops && table ops/ops.tsv <<'END'
+kind  total_ns  multiplying_ratio  adding_ratio  waiting_ratio  of_ceiling_ratio
+qkv  3000  0.25  0.5  0.25  0.4
+vocab  1000  1  0  0  NA
+END
+ok 'ops: what blocks do'            'ns-plot ops ops >script && has "0.75 1.5 0.75" && has "1 0 0"'
+ok 'ops: what its bytes take'       'has "0 1.2" && has "memory alone" && ! grep -q nan script'
+ok 'ops: no readset'                'sed "s/0.4$/NA/" ops/ops.tsv >o && mv o ops/ops.tsv && ns-plot ops ops >script && ! grep -q "memory alone" script'
 
 mkdir only && head -n 1 "$run"/hierarchy.tsv >only/hierarchy.tsv
 ok 'header only' 'ns-plot ladder only >script && has "no rung has bytes a token"'
@@ -53,13 +63,15 @@ printf 'kernel\tworking_set_bytes\tbytes_per_s\n%s\t1024\t5e9\n%s\t4096\t3e9\n' 
 printf 'time_ns\tsource\tused_bytes\n0\t%s\t5\n9\t%s\t7\n' "$name" "$name" >evil/footprint.tsv
 printf 'phase\tflop_per_byte\tflop_per_s\tbound\n%s\t2\t1e9\tmemory\n' "$name" >evil/roofline.tsv
 cp "$run"/ceilings.kv evil
+{ head -n 1 ops/ops.tsv; printf '%s\t3000\t1\t0\t0\tNA\n' "$name"; } >evil/ops.tsv
 
 if command -v gnuplot >/dev/null; then
 	for f in $figures; do
 		ok "$f: drawn" "ns-plot $f $run | gnuplot 2>err >$f.svg && [ ! -s err ] && grep -q '</svg>' $f.svg"
 		ok "$f: absence drawn" "ns-plot $f none | gnuplot 2>err >$f.svg && [ ! -s err ] && grep -q 'not measured' $f.svg"
 	done
-	for f in ladder sweep footprint roofline; do
+	ok 'ops: drawn from a table' 'ns-plot ops ops | gnuplot 2>err >ops.svg && [ ! -s err ] && grep -q adding ops.svg'
+	for f in ladder sweep footprint roofline ops; do
 		ok "$f: a hostile name is drawn" "ns-plot $f evil | gnuplot >evil.svg && grep -qF '\`touch pwned\`@x' evil.svg"
 		ok "$f: and runs nothing" '[ ! -e pwned ]'
 	done

@@ -115,6 +115,34 @@ says 'a rung that was not asked for' 'No counter was asked for, so there is no r
 says 'is not missing'  'All 168 values that these figures need were measured.'
 is 'and has no row'    0  "ns-report r | grep -c '^| decode | L2 |'"
 
+# A step that is one kernel, 500 us: memory (12 bytes a ns) limits 400 of them, in which
+# 3240 + 1200 kB are read.  All its bytes, 4740 kB, take 395 us; of the other 105 q/k/v has 100 - 25.
+fresh
+is 'no stamps: nothing of them' 0 "ns-report r | grep -c 'Inside the decode step'"
+table r/ops.tsv <<'END'
+kind  n_ops  n_blocks  op_ns  total_ns  share_ratio  hop_ns  hop_last_ns  weights_ns  multiply_ns  add_ns  skew_ns  multiplying_ratio  adding_ratio  waiting_ratio  read_bytes  bytes_per_s  of_ceiling_ratio  clock_ns
+qkv  2  1  50000  100000  0.2  2000  3000  -400  700  600  80  0.2  0.1  0.7  300000  3e9  0.25  32
+down  2  8  150000  300000  0.6  2000  3000  NA  700  600  80  0.9  0.05  0.05  3240000  10.8e9  0.9  32
+vocab  1  8  NA  100000  0.2  NA  NA  160  700  600  80  1  0  0  1200000  12e9  1  32
+END
+says 'inside a step' '## Inside the decode step'
+says 'how long it took, and what noting cost' 'it took **500 µs**, +392.1 % against the median step that noted nothing (102 µs)'
+says 'where memory is the limit' '- **80.0 %** of the step (down, output head) streams at 11.1 GB/s, 92.5 % of what memory can do: there memory is the limit.'
+says 'and where not' '- In **20.0 %** of the step (q/k/v) blocks read 3.00 GB/s, 25.0 % of what memory can do, and wait for results of other blocks **70.0 %** of the time; they multiply, or wait for memory, 20.0 % and add up 10.0 % of it.'
+says 'what is to be gained' '- All it reads, 4.74 MB, would take 395 µs at what memory can do. Of the 105 µs beyond that most, **75.0 µs**, is in q/k/v, in which one block has a part.'
+says 'a kind of op'       '| q/k/v | 2 | 1 | 50.0 µs | 100 µs | 20.0 % | 20.0 % | 10.0 % | 70.0 % | 300 kB | 3.00 GB/s | 25.0 % |'
+says 'the last of a step' '| output head | 1 | 8 | not measured | 100 µs | 20.0 % |'
+says 'its events'         '| q/k/v | 2.00 µs | 3.00 µs | -400 ns | 700 ns | 600 ns | 80.0 ns |'
+says 'how fine the clock is' 'The clock goes on by 32 ns.'
+json_is 'JSON: ops' '["qkv","down","vocab"]' '[.tables.ops[].kind]'
+printf 'read_ceiling\tdecode\t12e9\tNA\tNA\tNA\tna\tdecode: a step reads 887808 bytes, which fits\n' >>r/checks.tsv
+is 'a ceiling that means nothing: no share of it' 0 "ns-report r | sed -n '/## Inside/,\$p' | grep -c -e 'memory can do' -e '25.0 % |\$'"
+says 'but what its blocks do' 'In **100.0 %** of the step (q/k/v, down, output head) blocks read 9.48 GB/s, and wait for results of other blocks **17.0 %** of the time'
+edit ops.tsv 'NR > 1 { $16 = $17 = $18 = "NA" } 1'
+says 'no readset: no rates' 'In **100.0 %** of the step (q/k/v, down, output head) blocks wait for results'
+edit ops.tsv 'NR == 1'
+is 'stamps of nothing: no section' 0 "ns-report r | grep -c 'Inside the decode step'"
+
 # Bytes told in one sum: 1000 of 4000 known to be read, none to be written; then neither.
 fresh
 edit hierarchy.tsv 'NR == 1 { print $0, "bytes"; next } { print $0, $1 != "decode" || $3 != "l1" ? "NA" : 4000 }'

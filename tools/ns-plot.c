@@ -18,7 +18,7 @@ static const struct tool tool = {
 	.name = "ns-plot",
 	.purpose = "a figure of a run as a gnuplot script",
 	.operands = "FIGURE DIR",
-	.in = "FIGURE: ladder, roofline, sweep, footprint, phases or timeline; "
+	.in = "FIGURE: ladder, roofline, sweep, footprint, phases, timeline or ops; "
 	    "DIR: a run",
 	.out = "a gnuplot script that draws an SVG on its standard output",
 	.example = "ns-plot ladder runs/tiny.default.cpu | gnuplot >ladder.svg",
@@ -40,6 +40,8 @@ static const struct {
 	    draw_phases },
 	{ "timeline", "timeline.tsv", "phase step busy_ns idle_ns",
 	    draw_timeline },
+	{ "ops", "ops.tsv", "kind total_ns multiplying_ratio adding_ratio waiting_ratio",
+	    draw_ops },
 };
 #define N_FIGURES (sizeof figures / sizeof *figures)
 
@@ -82,7 +84,7 @@ main(int argc, char *argv[])
 		i++;
 	if (i == N_FIGURES)
 		errx(NS_TROUBLE, "no figure '%s': there is ladder, roofline, sweep, "
-		    "footprint, phases, timeline", argv[optind]);
+		    "footprint, phases, timeline, ops", argv[optind]);
 	if (access(argv[optind + 1], X_OK) != 0)
 		err(NS_TROUBLE, "%s", argv[optind + 1]);
 	out_open(&out, NULL);

@@ -35,6 +35,7 @@ static const struct section order[] = {
 	{ "speed", "Speed", has_speed, write_speed },
 	{ "roofline", "Under the ceilings", has_roofline, write_roofline },
 	{ "timeline", "Where the time goes", has_timeline, write_timeline },
+	{ "ops", "Inside the decode step", has_ops, write_ops },
 	{ "detail", "Kernels", has_detail, write_detail },
 	{ "kernels", "What moves the bytes", has_kernels, write_kernels },
 	{ "experts", "Experts", has_routing, write_routing },

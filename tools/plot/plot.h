@@ -17,6 +17,7 @@ const char *draw_sweep(struct plot *);
 const char *draw_footprint(struct plot *);
 const char *draw_phases(struct plot *);
 const char *draw_timeline(struct plot *);
+const char *draw_ops(struct plot *);
 void	draw_absent(struct plot *, const char *figure, const char *file,
 	    const char *why);
 

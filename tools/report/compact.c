@@ -11,7 +11,7 @@
 
 static const char *const plotted[] = { "hierarchy.tsv", "roofline.tsv",
 	"sweep.tsv", "footprint.tsv", "baseline.tsv", "timeline.tsv",
-	"families.tsv", "idle.tsv", NULL };
+	"families.tsv", "idle.tsv", "ops.tsv", NULL };
 
 static json_t *
 columns(const struct table *t)

@@ -55,6 +55,8 @@ const struct part tables[] = {
 	    "stall_ratio producer_address producer", AT(source), NULL, NULL },
 	{ "source-kernels.tsv", "phase rank name n_instructions n_samples l2_over_ideal_ratio "
 	    "shared_over_ideal_ratio reading", AT(source_kernels), NULL, NULL },
+	{ "ops.tsv", "kind n_ops n_blocks op_ns total_ns share_ratio multiplying_ratio adding_ratio "
+	    "waiting_ratio read_bytes of_ceiling_ratio", AT(ops), NULL, NULL },
 	{ "routing.tsv", "phase step layer expert n_tokens", AT(routing), NULL,
 	    NULL },
 	{ "tensors.tsv", "name role bytes", AT(tensors), NULL, NULL },

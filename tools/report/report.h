@@ -16,7 +16,8 @@ struct run {
 	    canary_before, canary_after, manifest;
 	struct table readset, gate, sweep, baseline, footprint, routing,
 	    hierarchy, steps, checks, roofline, timeline, families, kernels,
-	    idle, gaps, calls, stages, tensors, detail, source, source_kernels;
+	    idle, gaps, calls, stages, tensors, detail, source, source_kernels,
+	    ops;
 	struct kernel *kernel;	/* by memory bytes, largest first */
 	size_t	 n_kernel;
 	bool	 simulated;
@@ -185,6 +186,8 @@ void	write_ceilings(struct doc *);
 bool	has_timeline(const struct doc *);
 const char *traced_slower(struct doc *, const char *phase);	/* ": ...", or "" */
 void	write_timeline(struct doc *);
+bool	has_ops(const struct doc *);
+void	write_ops(struct doc *);
 bool	has_detail(const struct doc *);
 void	write_detail(struct doc *);
 const char *kernel_name(struct doc *, const char *);	/* cut, as code */
