@@ -49,7 +49,7 @@ driver() {	# driver DIR FLAGS
 driver gb ''
 driver h2 '-DH200 -DCHIP="GH100"'
 driver thor '-DCHIP="GB10B"'
-driver next '-DNEXT'
+driver next '-DNEXT -DNO_RANGES'
 driver none '-DNO_DEVICE'
 
 probe() { m=$1 l=$2; shift 2; LD_LIBRARY_PATH=$dir/$l PATH=$build ns-probe --root "$m" "$@"; }
@@ -72,7 +72,7 @@ has platform=gb10 'platform_why=chip_GB20B,_inferred_from_the_compute_capability
 ok 'H200' 'probe $h200 h2 >h200.kv'
 f=h200.kv
 has platform=gh100 platform_why=chip_GH100 machine=NA 'cpu=Intel_R__Xeon_R__Platinum_8480C' n_cores=2 \
-    last_level_bytes=110100480 memory_available_bytes=NA os=NA virtual=1 gpu_chip_source=cupti gpu_cc=9.0 \
+    last_level_bytes=110100480 memory_available_bytes=NA os=NA virtual=1 gpu_chip_source=cupti cupti_version=130001 gpu_cc=9.0 \
     gpu_integrated=0 gpu_ecc=1 gpu_mig=0 profilers=none gpu_throttle=software_power_cap,software_thermal \
     nvml_total_bytes=150754820096 nvml_used_bytes=1048576 nvml_why=NA gpu_memory_clock_hz=3201000000 \
     counters_permitted=1 'counters_why=open_to_all:_RmProfilingAdminOnly_is_0'
@@ -82,9 +82,9 @@ ok 'a chip without a platform' 'probe $gb10 thor >f.kv'
 f=f.kv
 has platform=cpu platform_why=chip_GB10B_has_no_platform_yet
 ok 'a GPU of tomorrow' 'probe $gb10 next >f.kv'
-has platform=cpu platform_why=compute_capability_99.0_is_not_known gpu_chip=NA gpu_n_sms=NA
+has platform=cpu platform_why=compute_capability_99.0_is_not_known gpu_chip=NA gpu_n_sms=NA cupti_version=NA
 ok 'no device' 'probe $gb10 none >f.kv'
-has platform=cpu platform_why=cuInit:_CUDA_ERROR_NO_DEVICE gpu=NA gpu_cc=NA gpu_cuda_version=13.0 n_gpus=NA nvml_total_bytes=NA gpu_n_processes=NA gpu_ecc=NA
+has platform=cpu platform_why=cuInit:_CUDA_ERROR_NO_DEVICE cupti_version=NA gpu=NA gpu_cc=NA gpu_cuda_version=13.0 n_gpus=NA nvml_total_bytes=NA gpu_n_processes=NA gpu_ecc=NA
 ok 'a device that is not there' 'probe $gb10 gb -d 7 >f.kv'
 has gpu_why=no_device_7:_there_are_1
 ok 'an empty machine' 'mkdir empty && probe $dir/empty none >f.kv'

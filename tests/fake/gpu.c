@@ -1,7 +1,7 @@
 /*
  * A driver that answers as a GB10 or an H200 does, for tests of ns-probe:
  * cc -shared -DCUDA [-DH200|-DNO_DEVICE] is libcuda.so.1, -DNVML
- * libnvidia-ml.so.1, -DCUPTI [-DCHIP=...] libcupti.so.13.
+ * libnvidia-ml.so.1, -DCUPTI [-DCHIP=...] [-DNO_RANGES] libcupti.so.13.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -91,6 +91,17 @@ int nvmlDeviceGetMaxClockInfo(void *d, int which, unsigned *mhz) { (void)d; (voi
 #endif
 
 #ifdef CUPTI
+int cuptiGetVersion(unsigned *v) { *v = 130001; return 0; }
+int cuptiProfilerHostGetSupportedChips(void *p) { (void)p; return 999; }
+int cuptiProfilerHostInitialize(void *p) { (void)p; return 999; }
+int cuptiProfilerHostDeinitialize(void *p) { (void)p; return 999; }
+int cuptiProfilerHostConfigAddMetrics(void *p) { (void)p; return 999; }
+int cuptiProfilerHostGetConfigImageSize(void *p) { (void)p; return 999; }
+int cuptiProfilerHostGetConfigImage(void *p) { (void)p; return 999; }
+int cuptiProfilerHostGetNumOfPasses(void *p) { (void)p; return 999; }
+#ifndef NO_RANGES
+int cuptiRangeProfilerEnable(void *p) { (void)p; return 999; }
+#endif
 struct chip_name { size_t size; void *priv; size_t device; const char *name; };
 int cuptiProfilerInitialize(void *p) { (void)p; return 0; }
 int cuptiDeviceGetChipName(struct chip_name *p)

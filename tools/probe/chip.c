@@ -1,4 +1,5 @@
 /* chip.c: which chip this is, and which platform under configs/ describes it. */
+#include "cupti.h"
 #include "library.h"
 #include "probe.h"
 
@@ -52,6 +53,19 @@ ask_cupti(struct gpu *g, int device)
 		ok = true;
 	}
 	return ok;		/* libcupti does not like to be unloaded */
+}
+
+/* Of what ns-worker --count would count with. */
+int64_t
+counting_version(void)
+{
+	int (*enable)(void *);
+	const struct symbol ranges = { &enable, "cuptiRangeProfilerEnable", NULL };
+	struct cupti c;
+
+	if (!cupti_open(&c, NULL) || library_find(c.library, &ranges, 1) != NULL)
+		return UNKNOWN;
+	return cupti_version(&c);
 }
 
 void

@@ -96,11 +96,14 @@ gpu_probe(struct gpu *g, int device)
 {
 	*g = (struct gpu){ .n_gpus = UNKNOWN, .major = UNKNOWN, .minor = UNKNOWN, .n_sms = UNKNOWN,
 	    .integrated = UNKNOWN, .bus_bits = UNKNOWN, .l2_bytes = UNKNOWN,
-	    .memory_bytes = UNKNOWN, .shared_bytes = UNKNOWN };
+	    .memory_bytes = UNKNOWN, .shared_bytes = UNKNOWN,
+	    .cupti_version = UNKNOWN };
 	cuda_probe(g, device);
 	nvml_read(&g->nvml, g->found ? g->bus : NULL);
-	if (g->found)
+	if (g->found) {
 		chip_find(g, device);
+		g->cupti_version = counting_version();
+	}
 }
 
 static void
@@ -145,6 +148,7 @@ gpu_print(struct out *o, const struct gpu *g)
 		snprintf(buf, sizeof buf, "%d.%d", g->cuda_version / 1000,
 		    g->cuda_version % 1000 / 10);
 	text(o, "gpu_cuda_version", buf);
+	number(o, "cupti_version", g->cupti_version);
 	number(o, "gpu_sm_clock_hz", n->sm_hz);
 	number(o, "gpu_sm_clock_max_hz", n->sm_max_hz);
 	number(o, "gpu_memory_clock_hz", n->memory_hz);

@@ -13,6 +13,7 @@ struct gpu {
 	int	 n_gpus;
 	char	 name[96], bus[32], chip[32];
 	const char *chip_source;		/* cupti, or inferred from cc */
+	int64_t	 cupti_version;
 	int	 major, minor, n_sms, integrated, bus_bits;
 	int64_t	 l2_bytes, memory_bytes, shared_bytes;
 	int	 cuda_version;			/* 13000 */
@@ -23,6 +24,7 @@ void	gpu_print(struct out *, const struct gpu *);
 
 void	chip_find(struct gpu *, int device);
 const char *chip_platform(const struct gpu *);	/* NULL: none for this chip */
+int64_t	counting_version(void);		/* UNKNOWN: no libcupti counts ranges */
 
 /* OPEN and ADMIN: so the driver says; COUNTED: ncu has counted a kernel. */
 enum permission {
