@@ -94,13 +94,15 @@ done
 # Long enough for several spans of positions.
 synth long qwen2 bf16 hidden_size=512 n_heads=16 n_kv_heads=2 head_dim=128 ffn_size=1000 vocab_size=1000
 spans() {
-	ns-worker -d cuda -m long -p 1000 -g 8 -B "$1" -r 1 -w 0 --dump-logits one.f32 --dump-tokens one.tsv >/dev/null &&
+	ns-worker -d cuda -m long -p 1000 -g 8 -B "$1" --step "$2" -r 1 -w 0 --dump-logits one.f32 --dump-tokens one.tsv >/dev/null &&
 	fed one.tsv 1008 >all &&
 	ns-worker -d cuda -m long -p 1008 -g 0 --tokens all -B "$1" -r 1 -w 0 --dump-logits two.f32 >/dev/null &&
 	rows one.f32 8 "$1" 1000 >a && "$top/tests/compare-logits" 1000 two.f32 a 2e-2
 }
 for batch in 1 2; do
-	ok "decode after 1000 positions, batch $batch: as their prefill" "spans $batch"
+	for step in auto kernels; do
+		ok "decode after 1000 positions, batch $batch, --step $step: as their prefill" "spans $batch $step"
+	done
 done
 
 # The same seed, the same tokens; the tables.

@@ -78,6 +78,8 @@ is 'baseline: its rows' '0 prefill 0 14,0 decode 0 2,0 decode 1 2,0 decode 2 2,1
     "tail -n +2 baseline.tsv | cut -f 1-4 | tr '\t\n' ' ,' | sed 's/,\$//'"
 ok 'baseline: times follow one another' "awk -F '\t' 'NR > 1 { if (\$5 < end || \$6 <= 0) exit 1; end = \$5 + \$6 }' baseline.tsv"
 worker qwen3 --loading loading.tsv >b
+worker llama --settings worker.kv >b
+is 'settings: a CPU has one kind of step' step=NA 'cat worker.kv'
 is 'loading: none where weights are mapped' 'bytes dur_ns n_threads' "tr '\t' ' ' <loading.tsv"
 is 'footprint: the header' 'time_ns source used_bytes' "head -1 footprint.tsv | tr '\t' ' '"
 is 'footprint: its sources' '6 allocator 6 process 6 system' "tail -n +2 footprint.tsv | cut -f 2 | sort | uniq -c | xargs"
@@ -172,6 +174,7 @@ exits 2 'nor is a device'        "worker llama $go --footprint /dev/full" 'No sp
 ok 'which is still one'          '[ -c /dev/full ] && [ ! -e /dev/full.tmp ]'
 exits 2 'one kernel a step, on a CPU' 'worker llama --step persistent' '--step persistent: a GPU'
 exits 2 'streamed experts, on a CPU' 'worker mixtral --step experts' '--step experts: a GPU'
-exits 2 'a step of another kind' 'worker llama --step by-hand' "--step: no 'by-hand': kernels, experts or persistent"
+exits 2 'kernels, on a CPU' 'worker llama --step kernels' '--step kernels: a GPU'
+exits 2 'a step of another kind' 'worker llama --step by-hand' "--step: no 'by-hand': auto, kernels, experts or persistent"
 exits 2 'stamps of many kernels' 'worker llama --stamps t' '--stamps: of the last decode step of --step persistent'
 done_testing

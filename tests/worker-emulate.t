@@ -77,6 +77,18 @@ run 1 --step persistent --dump-logits got --dump-tokens t >b
 ok 'one kernel: with stamps, the same bits' 'run 1 --step persistent --dump-logits again --dump-tokens t2 --stamps s.tsv >b && cmp got again && cmp t t2'
 is 'one kernel: stamps of every block and op' '4 11' "awk -F '\t' 'NR > 1 && \$5 == \"left\" { b[\$1]; o[\$2] } END { for (i in b) nb++; for (i in o) no++; print nb, no }' s.tsv"
 
+# Where none is asked for: one kernel, or else what there was before it.
+took() { run "$@" --settings w.kv >b && cat w.kv; }
+is 'auto: one kernel'             step=persistent 'took 1'
+ok 'auto: its bits'               'run 1 --step auto --dump-logits again >b && cmp got again'
+is 'kernels, if asked for'        step=kernels 'took 1 --step kernels'
+is 'auto, too many sequences'     step=kernels 'took 9'
+exits 2 'but not if asked for'    'run 9 --step persistent' '--step persistent: not with this model, batch'
+yaml2kv shape | ns-synth --dtype f32 - f32 && yaml2kv "$top/tests/models/mixtral.yaml" | ns-synth --dtype bf16 - moe
+is 'auto, f32'                    step=kernels 'took 1 -m f32'
+is 'auto, a mixture'              step=kernels 'took 1 -m moe --dump-experts x'
+is 'its experts, if asked for'    step=experts 'took 1 -m moe --step experts'
+
 # 17 spans of the cache: more than are asked for together.
 p=4150 EMULATED_SMS=17
 export EMULATED_SMS

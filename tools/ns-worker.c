@@ -251,6 +251,8 @@ main(int argc, char *argv[])
 	prepare(&r, &o);
 	run(&r);
 	result = o.backend->result(r.engine);
+	if (o.settings != NULL)
+		write_settings(&r);
 	if (o.loading != NULL)
 		write_loading(&r);
 	if (o.footprint != NULL)

@@ -132,14 +132,23 @@ lay(struct engine *e, struct arena *a)
 	step_lay(e, a);
 }
 
+/* The step that is tried where none is asked for; what it cannot do kernels do. */
+static enum step_cut
+best_step(const struct model *m)
+{
+	return is_mixture(m) ? STEP_KERNELS : STEP_PERSISTENT;
+}
+
 static struct engine
 start(const struct model *m, const struct plan *p)
 {
 	const struct cudaDeviceProp prop = device_open();
-
-	return (struct engine){ .m = m, .plan = *p,
-	    .n_positions = p->prompt + p->generate,
+	struct engine e = { .m = m, .plan = *p, .n_positions = p->prompt + p->generate,
 	    .queue.n_sms = prop.multiProcessorCount, .queue.overlap = prop.major >= 9 };
+
+	if (p->step == STEP_AUTO)
+		e.plan.step = best_step(m);
+	return e;
 }
 
 static uint64_t
@@ -183,7 +192,7 @@ can_stream(const struct engine *e)
 	return can;
 }
 
-/* Can the kernels for few rows of experts?  They must be asked for. */
+/* Can the kernels for few rows of experts, where they are wanted? */
 static bool
 can_stream_experts(const struct engine *e)
 {
@@ -195,6 +204,15 @@ can_stream_experts(const struct engine *e)
 		can = can && (a.router == NULL || cu_experts_can(e->weights.word, &a));
 	}
 	return can;
+}
+
+static enum step_cut
+cuda_step(void *v)
+{
+	const struct engine *e = v;
+
+	return e->stepping ? STEP_PERSISTENT :
+	    e->streaming_experts ? STEP_EXPERTS : STEP_KERNELS;
 }
 
 static void
@@ -247,10 +265,10 @@ cuda_open(const struct model *m, const struct plan *p)
 	e->stepping = step_open(e);
 	e->streaming = can_stream(e);
 	e->streaming_experts = can_stream_experts(e);
-	if (p->step != STEP_KERNELS && !e->stepping && !e->streaming_experts)
+	if (p->step != STEP_AUTO && p->step != cuda_step(e))
 		errx(NS_TROUBLE, "--step %s: not with this model, batch and "
 		    "device; see ns-worker(1), or leave the option out",
-		    p->step == STEP_EXPERTS ? "experts" : "persistent");
+		    step_words[p->step]);
 	record_graph(e);
 	device_check(cudaDeviceSynchronize(), "setting up");
 	return e;
@@ -412,6 +430,7 @@ const struct backend backend_cuda = {
 	.prefill = cuda_prefill,
 	.decode = cuda_decode,
 	.device_ns = cuda_device_ns,
+	.step = cuda_step,
 	.used = device_used,
 	.watched = watch_wanted,
 	.range = watch_range,

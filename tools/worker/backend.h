@@ -9,7 +9,8 @@
 #include "model.h"
 
 /* How a decode step is cut into kernels, where a backend has a choice. */
-enum step_cut { STEP_KERNELS, STEP_EXPERTS, STEP_PERSISTENT };
+enum step_cut { STEP_AUTO, STEP_KERNELS, STEP_EXPERTS, STEP_PERSISTENT, STEP_CUTS };
+extern const char *const step_words[STEP_CUTS];
 
 struct plan {
 	size_t	 prompt, generate;	/* tokens of each sequence */
@@ -73,6 +74,7 @@ struct backend {
 	void	 (*decode)(void *, size_t step);	/* the token that step gave on */
 	/* By the device's clock, once all is done: 0 the prefill, then a step each. */
 	uint64_t (*device_ns)(void *, size_t i);	/* or NULL */
+	enum step_cut (*step)(void *);		/* that it took; or NULL: it has no choice */
 	uint64_t (*used)(void);			/* bytes, as the driver says; or NULL */
 	bool	 (*watched)(void);		/* does a tool ask for ranges?; or NULL */
 	void	 (*range)(const char *name);	/* NULL closes the last; or NULL */

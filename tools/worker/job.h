@@ -6,7 +6,7 @@
 
 struct options {
 	const char *model, *tokens, *loading, *footprint, *routing, *logits;
-	const char *dump_tokens, *dump_experts, *experts, *counters, *stamps;
+	const char *dump_tokens, *dump_experts, *experts, *counters, *stamps, *settings;
 	const struct backend *backend;
 	struct metrics metrics;		/* to be counted; or none */
 	struct plan plan;
@@ -40,6 +40,7 @@ struct options options_parse(int argc, char **argv);
 
 /* The tables, to standard output or to where the options say. */
 void	write_baseline(const struct run *);
+void	write_settings(const struct run *);
 void	write_loading(const struct run *);
 void	write_footprint(const struct run *);
 void	write_routing(const struct run *, const uint32_t *count);

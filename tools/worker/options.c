@@ -4,7 +4,7 @@
 
 #include "job.h"
 
-enum { OPT_PROFILE = 256, OPT_COUNT, OPT_COUNTERS, OPT_LOADING, OPT_FOOTPRINT, OPT_ROUTING, OPT_DUMP_LOGITS,
+enum { OPT_PROFILE = 256, OPT_COUNT, OPT_COUNTERS, OPT_SETTINGS, OPT_LOADING, OPT_FOOTPRINT, OPT_ROUTING, OPT_DUMP_LOGITS,
 	OPT_DUMP_TOKENS, OPT_DUMP_EXPERTS, OPT_TOKENS, OPT_EXPERTS, OPT_STEP, OPT_STAMPS };
 
 static const struct opt opts[] = {
@@ -16,11 +16,12 @@ static const struct opt opts[] = {
 	{ 'r', "repeats", "N", "measured (3)" },
 	{ 'w', "warmup", "N", "repeats before those (1)" },
 	{ 's', "seed", "N", "of the random prompt tokens (1)" },
-	{ OPT_STEP, "step", "KIND", "of decode on a GPU: kernels, experts (streamed) or persistent (one kernel)" },
+	{ OPT_STEP, "step", "KIND", "of decode on a GPU: auto (default), kernels, experts (streamed), persistent (one kernel)" },
 	{ OPT_STAMPS, "stamps", "FILE", "write stamps.tsv: when what happened within a step" },
 	{ OPT_PROFILE, "profile", NULL, "tell a profiler when the measured repeats run" },
 	{ OPT_COUNT, "count", "LIST", "metrics of the prefill and the last decode step, by CUPTI" },
 	{ OPT_COUNTERS, "counters", "FILE", "write counters.tsv: what they came to" },
+	{ OPT_SETTINGS, "settings", "FILE", "write worker.kv: which kind of step it was" },
 	{ OPT_LOADING, "loading", "FILE", "write loading.tsv: how fast the weights came" },
 	{ OPT_FOOTPRINT, "footprint", "FILE", "write footprint.tsv" },
 	{ OPT_ROUTING, "routing", "FILE", "write routing.tsv" },
@@ -65,13 +66,10 @@ find_backend(const char *name)
 static enum step_cut
 find_step(const char *name)
 {
-	if (strcmp(name, "persistent") == 0)
-		return STEP_PERSISTENT;
-	if (strcmp(name, "experts") == 0)
-		return STEP_EXPERTS;
-	if (strcmp(name, "kernels") == 0)
-		return STEP_KERNELS;
-	errx(NS_TROUBLE, "--step: no '%s': kernels, experts or persistent", name);
+	for (enum step_cut s = STEP_AUTO; s < STEP_CUTS; s++)
+		if (strcmp(name, step_words[s]) == 0)
+			return s;
+	errx(NS_TROUBLE, "--step: no '%s': auto, kernels, experts or persistent", name);
 }
 
 static uint64_t
@@ -133,6 +131,7 @@ options_parse(int argc, char **argv)
 		case OPT_PROFILE: o.profile = true; break;
 		case OPT_COUNT: metrics_parse(&o.metrics, optarg); break;
 		case OPT_COUNTERS: o.counters = optarg; break;
+		case OPT_SETTINGS: o.settings = optarg; break;
 		case OPT_LOADING: o.loading = optarg; break;
 		case OPT_FOOTPRINT: o.footprint = optarg; break;
 		case OPT_ROUTING: o.routing = optarg; break;
@@ -145,9 +144,9 @@ options_parse(int argc, char **argv)
 		}
 	if (o.model == NULL || optind != argc)
 		tool_usage(&tool);
-	if (o.plan.step != STEP_KERNELS && o.backend == &backend_cpu)
+	if (o.plan.step != STEP_AUTO && o.backend->step == NULL)
 		errx(NS_TROUBLE, "--step %s: a GPU's decode has such a step: --device cuda",
-		    o.plan.step == STEP_EXPERTS ? "experts" : "persistent");
+		    step_words[o.plan.step]);
 	if (o.stamps != NULL && (o.plan.step != STEP_PERSISTENT || o.plan.generate == 0))
 		errx(NS_TROUBLE, "--stamps: of the last decode step of --step persistent: "
 		    "ask for that, and for one token or more");

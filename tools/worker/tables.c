@@ -27,6 +27,19 @@ write_baseline(const struct run *r)
 	out_close(&out);
 }
 
+const char *const step_words[STEP_CUTS] = { "auto", "kernels", "experts", "persistent" };
+
+void
+write_settings(const struct run *r)
+{
+	const struct backend *b = r->o->backend;
+	struct out out;
+
+	out_open(&out, r->o->settings);
+	out_kv(&out, "step", b->step != NULL ? step_words[b->step(r->engine)] : NULL);
+	out_close(&out);
+}
+
 /* A header alone where weights are used as they are mapped. */
 void
 write_loading(const struct run *r)
