@@ -150,6 +150,7 @@ $R/stages.tsv: $(captures)
 $R/manifest.kv: $(captures) $(if $(call gives_,counters),$R/counters.tsv) build/ns-report
 	{ build/ns-report --version | sed 's/.* /nsbench_version=/'; \
 	  [ ! -e $R/model.kv ] || sed -n 's/^fingerprint=/model_fingerprint=/p' $R/model.kv; \
+	  [ ! -e $R/worker.kv ] || sed -n '/=NA$$/!s/^/worker_kv_/p' $R/worker.kv; \
 	  [ ! -e $R/probe.kv ] || sed -n '/^[a-z0-9_]*_version=/{/=NA$$/!p}' $R/probe.kv; \
 	  [ ! -e $R/plan.tsv ] || awk 'NR > 1 && $$2 + $$3 > n { n = $$2 + $$3 } END { print "plan_n_passes=" n - 1 }' $R/plan.tsv; \
 	  [ ! -e $R/counters.tsv ] || awk -F '\t' '$$6 == "profiler__replayer_passes" && $$7 > n { n = $$7 } END { if (n) print "counters_n_passes=" n }' $R/counters.tsv; \

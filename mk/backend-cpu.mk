@@ -19,6 +19,7 @@ counted_steps := $(shell printf '%s\n' $(workload_generate_tokens) $(profile_cou
 counted_args  := $(prompt_args) $(cache_args) counted_steps
 gated         := $R/gate.callgrind
 device        := cpu
+worker_step   :=
 include mk/worker.mk
 
 captures := $(addprefix $R/,probe.kv model.kv tensors.tsv gate.callgrind gate.expected.tsv) $(speed) $R/worker.callgrind

@@ -2,15 +2,22 @@
 # Nsight Compute.  Which chip that is, and so which counters, ns-probe says.
 #
 #	TIERS=0,1,2	0: timeline and sampled counters (nsys); 1: totals of each
-#		phase (ncu); 2: detail of the kernels that take most time (ncu); 3:
-#		their instructions (ncu); a report takes those that were captured
-#	TIER1=range	all counters of the registry, the program run once a pass;
+#		phase (the worker or ncu), bytes of each launch (ncu); 2: detail of the
+#		kernels that take most time (ncu); 3: their instructions (ncu); a report
+#		takes those that were captured
+#	TIER1=inside	all counters of the registry, by the worker itself (CUPTI), which
+#		repeats its run once a pass; range: by ncu, which runs the program once a
+#		pass, and what is done where there is no libcupti for it; inside-memory,
 #		memory: those of memory alone, one pass; kernel: all of them kernel by
-#		kernel, the slow witness, for small models; inside, inside-memory: by the
-#		worker itself, which loads the model once (not yet run on a GPU)
+#		kernel, the slow witness, for small models
+#	STEP=auto	how the worker cuts a decode step, in all of its runs: kernels, experts
+#		or persistent (ns-worker(1)); auto: as is fastest
+
+include mk/gpu.mk
 
 TIERS    := 0,1,2
-TIER1    := $(if $(capturing)$(wildcard $R/phases.csv),range,$(if $(wildcard $R/inside.tsv),inside,range))
+TIER1    := $(if $(capturing),$(if $(filter NA,$(chip_cupti)),range,inside),$(if $(wildcard $R/inside.tsv),inside,range))
+STEP     := auto
 
 there = $(if $(wildcard $R/$1),$2)
 tiers := $(or $(if $(capturing)$(filter-out file,$(origin TIERS)),,$(strip $(call there,timeline.sqlite,0) \
@@ -19,10 +26,12 @@ tiers := $(or $(if $(capturing)$(filter-out file,$(origin TIERS)),,$(strip $(cal
 tier   = $(filter $1,$(tiers))
 $(if $(filter-out 0 1 2 3,$(tiers)),$(error TIERS=$(TIERS): a list of 0, 1, 2 and 3 was expected))
 tier1 := $(TIER1)
-$(if $(filter $(tier1),range memory kernel inside inside-memory),,$(error TIER1=$(TIER1): range, memory, kernel, \
-	inside or inside-memory was expected))
+$(if $(filter $(tier1),inside range inside-memory memory kernel),,$(error TIER1=$(TIER1): inside, range, inside-memory, \
+	memory or kernel was expected))
+worker_step := $(STEP)
+$(if $(filter $(worker_step),auto kernels experts persistent),,$(error STEP=$(STEP): auto, kernels, experts or persistent was expected))
 
-include mk/gpu.mk mk/worker.mk
+include mk/worker.mk
 
 # ---- what is counted, and of which ranges
 
@@ -59,6 +68,7 @@ $R/plan.tsv: $(registry) build/ns-plan | $R/gate.tsv
 
 $R/phases.csv: $(watched_sum) $(call recall,$R/phases.csv,$(range_args)) | $(watched_after)
 	$(call guard,--need $(taken) $(if $(filter kernel,$(tier1)),--save $(taken)))
+	$(if $(filter file,$(origin TIER1)),echo "phases: no libcupti of CUDA 12.6 update 2 or later here: ncu counts and runs the program once a pass" >&2)
 	rm -f $@.tmp
 	$(call stage,phases) $(call ncu,$(ranges)) --replay-mode $(if $(filter kernel,$(tier1)),kernel,app-range) \
 		--metrics $(range_metrics) $(watched) >/dev/null $(or_why)
@@ -69,7 +79,8 @@ $R/phases.csv: $(watched_sum) $(call recall,$R/phases.csv,$(range_args)) | $(wat
 # By the worker, which repeats its run once a pass and says what of it was not counted.
 $R/inside.tsv: $(watched_sum) $(call recall,$R/inside.tsv,$(range_args)) | $(watched_after)
 	$(call guard,--need $(taken))
-	$(call stage,inside) $(worker) -g $(workload_generate_tokens) -w 1 --count $(range_metrics) --counters $@.tmp >/dev/null
+	$(call stage,inside) $(worker) -g $(workload_generate_tokens) -w 1 --count $(range_metrics) --counters $@.tmp >/dev/null || \
+		{ echo "TIER1=$(if $(filter %memory,$(tier1)),memory,range) has ncu count instead, the program run once a pass" >&2; exit 2; }
 	mv $@.tmp $@
 	$(call record,$(range_args))
 

@@ -5,7 +5,7 @@
 #	PLATFORM=NAME	other counters than those that configs/platforms/ has for this chip
 #
 # Before the include: R, capturing.  After it: platform, registry and metrics_where,
-# chip_name, ncu_program, guard, gate_captures and what they give.
+# chip_name, chip_cupti, ncu_program, guard, gate_captures and what they give.
 
 GUARD    := build/ns-guard
 PLATFORM :=
@@ -16,6 +16,7 @@ chip_platform :=
 chip_name     :=
 chip_ncu      :=
 chip_nsys     :=
+chip_cupti    :=
 ifeq ($(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),)
 include $R/chip.kv
 else
@@ -30,7 +31,7 @@ $R/chip.kv: $R/probe.kv
 	! grep -qx gpu=NA $< || { echo "no GPU here ($$(sed -n 's/^gpu_why=//p' $<)): BACKEND=cpu measures ns-worker without one" >&2; exit 2; }
 	! grep -qx platform=cpu $< || [ "$(PLATFORM)" ] || { echo "this GPU is not known ($$(sed -n 's/^platform_why=//p' $<)):" \
 		"PLATFORM=NAME counts it as another, or describe it in configs/platforms/" >&2; exit 2; }
-	sed -n '/=[A-Za-z0-9._/:,@+-]*$$/!d; s/^platform=/chip_platform=/p; s/^gpu_chip=/chip_name=/p; s/^ncu=/chip_ncu=/p; s/^nsys=/chip_nsys=/p' $< $(into)
+	sed -n '/=[A-Za-z0-9._/:,@+-]*$$/!d; s/^platform=/chip_platform=/p; s/^gpu_chip=/chip_name=/p; s/^ncu=/chip_ncu=/p; s/^nsys=/chip_nsys=/p; s/^cupti_version=/chip_cupti=/p' $< $(into)
 
 kv_bytes         = $$(if grep -qix dtype=f32 $R/model.kv; then echo 4; else echo 2; fi)
 activation_bytes :=

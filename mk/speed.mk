@@ -28,5 +28,5 @@ $(unwatched): $(watched_sum) $(call recall,$(unwatched),$(unwatched_args)) | $(w
 beside = $R/gate.expected.tsv:$(gated) \
 	$(foreach f,$(unwatched_beside) canary-before.kv canary-after.kv,$R/$f:$(unwatched))
 $(foreach b,$(beside),$(eval $(firstword $(subst :, ,$b)): | $(lastword $(subst :, ,$b)); \
-	[ -e $$@ ] || { echo "$$@ is gone: rm $$| and run again" >&2; exit 2; }))
+	[ -e $$@ ] || { echo "$$@ is gone: rm $$(firstword $$|) and run again" >&2; exit 2; }))
 endif

@@ -17,7 +17,7 @@ told() { grep -F "$1" $R/report.md; }
 with() { cp "recorded/$1" kept && sed -i "$2" "recorded/$1" && rm -rf runs; }
 back() { mv kept "recorded/$1"; }
 
-is  'the gate first, then speed, then counters' 'gate ceilings sweep canary baseline canary phases launches' 'again run'
+is  'the gate first, then speed, then counters' 'gate ceilings sweep canary baseline canary inside launches' 'again run'
 ok  'trusted'                        'grep -q "\*\*Trusted\*\*" $R/report.md'
 is  'again: nothing'                 ''  'again run'
 ok  'a report takes what was captured' 'rm $R/report.md; make -f mk/run.mk MODEL=qwen BACKEND=cuda report && [ -s $R/report.md ]'
@@ -31,21 +31,35 @@ exits 2 'a baseline that fails'      'echo worker >fault; run workload_prompt_to
 ok  'keeps the old one, whole'       'rm -f fault; for f in baseline.tsv footprint.tsv routing.tsv canary-before.kv canary-after.kv; do cmp old/$f $R/$f && [ ! $R/$f -nt old/$f ] || exit 1; done'
 ok  'and what it left can be cleaned' 'ls $R/*.tmp && make -f mk/run.mk MODEL=qwen BACKEND=cuda clean-analysis && ! ls $R/*.tmp && [ ! -e $R/checks.tsv ]'
 is  'again: nothing'                 ''  'rm -f before; again run'
-is  'a prompt: not the gate'         'canary baseline canary phases launches' 'again run workload_prompt_tokens=33'
-is  'and back'                       'canary baseline canary phases launches' 'again run'
+is  'a prompt: not the gate'         'canary baseline canary inside launches' 'again run workload_prompt_tokens=33'
+is  'and back'                       'canary baseline canary inside launches' 'again run'
 is  'repeats: the baseline alone'    'canary baseline canary' 'again run profile_repeats=6; again run >/dev/null'
-is  'memory alone: the ranges'       phases 'again run TIER1=memory; again run >/dev/null'
-ok  'its metrics'                    'again run TIER1=memory >/dev/null; grep -q "^ncu.*app-range --metrics dram__bytes_read.sum,dram__bytes_write.sum,lts__t_sectors_aperture_peer_lookup_miss.sum,lts__d_decomp_input_sectors.sum,gpu__time_duration.sum " asked; s=$?; again run >/dev/null; [ $s -eq 0 ]'
-ok  'kernel by kernel: asked so'     'again run TIER1=kernel >/dev/null; grep -q "^ncu.*--replay-mode kernel" asked; s=$?; again run >/dev/null; [ $s -eq 0 ]'
-is  'by the worker itself'           inside 'again run TIER1=inside'
-ok  'its metrics, and no repeats'    'grep -q "^ns-worker.* -g 16 -w 1 --count smsp__inst_executed.sum,.*,dram__bytes_read.sum,.* --counters $R/inside.tsv.tmp$" asked'
 ok  'trusted, by its own counters'   'grep -q "\*\*Trusted\*\*" $R/report.md && [ "$(cut -f 1 $R/counters.tsv | sort -u | xargs)" = "cupti source" ]'
-ok  'as ncu has them'                'cut -f 2- $R/hierarchy.tsv | sed "s/cupti$/ncu/" >in; run >out 2>err; cut -f 2- $R/hierarchy.tsv | cmp in -'
-is  'back and forth: nothing again'  'ncu||cupti' '{ tail -1 $R/counters.tsv; again run TIER1=inside; tail -1 $R/counters.tsv; } | cut -f 1 | paste -sd "|"'
 ok  'its passes, steps and time'     'grep -q "^counters_n_passes=6" $R/manifest.kv && [ "$(verdict steps decode)" = pass ] && grep -q "^inside	" $R/stages.tsv'
-ok  'its report elsewhere'           'mv $R/phases.csv kept && run report >out 2>err && grep -q "^cupti" $R/counters.tsv; s=$?; mv kept $R/phases.csv; [ $s -eq 0 ]'
-is  'of memory alone'                inside 'again run TIER1=inside-memory'
-ok  'asked so'                       'grep -q "^ns-worker.* --count dram__bytes_read.sum,dram__bytes_write.sum,[^ ]*gpu__time_duration.sum --counters" asked; s=$?; again run >/dev/null; [ $s -eq 0 ]'
+is  'memory alone: the ranges'       inside 'again run TIER1=inside-memory'
+ok  'asked so'                       'grep -q "^ns-worker.* --count dram__bytes_read.sum,dram__bytes_write.sum,[^ ]*gpu__time_duration.sum --counters" asked'
+is  'and back'                       inside 'again run'
+ok  'its metrics, and no repeats'    'grep -q "^ns-worker.* -g 16 -w 1 --count smsp__inst_executed.sum,.*,dram__bytes_read.sum,.* --counters $R/inside.tsv.tmp$" asked'
+is  'by ncu, the program once a pass' phases 'again run TIER1=range'
+ok  'as the worker has them'         'cut -f 2- $R/hierarchy.tsv | sed "s/ncu$/cupti/" >by-ncu; run >out 2>err; cut -f 2- $R/hierarchy.tsv | cmp by-ncu -'
+is  'back and forth: nothing again'  'cupti||ncu' '{ tail -1 $R/counters.tsv; again run TIER1=range; tail -1 $R/counters.tsv; } | cut -f 1 | paste -sd "|"'
+ok  'its report elsewhere'           'mv $R/inside.tsv kept && run report >out 2>err && grep -q "^ncu" $R/counters.tsv; s=$?; mv kept $R/inside.tsv; [ $s -eq 0 ]'
+ok  'of memory alone'                'again run TIER1=memory >/dev/null; grep -q "^ncu.*app-range --metrics dram__bytes_read.sum,dram__bytes_write.sum,lts__t_sectors_aperture_peer_lookup_miss.sum,lts__d_decomp_input_sectors.sum,gpu__time_duration.sum " asked'
+ok  'kernel by kernel: asked so'     'again run TIER1=kernel >/dev/null; grep -q "^ncu.*--replay-mode kernel" asked; s=$?; again run >/dev/null; [ $s -eq 0 ]'
+# Without libcupti ncu counts, unless the worker is told to.
+with probe.kv '$acupti_version=NA'
+is  'no libcupti: ncu'               'gate ceilings sweep canary baseline canary phases launches' 'again run'
+ok  'which is said, and known later' 'grep -q "no libcupti of CUDA 12.6 update 2 or later here: ncu counts" err && grep -q "^phases_csv_tier1=range" $R/manifest.kv'
+is  'asked for all the same'         inside 'again run TIER1=inside'
+back probe.kv
+# How a decode step is cut, in all runs alike.
+steps() { grep -e '^ns-worker' -e '^ncu.*ns-worker' asked | sed 's/.*--step \([a-z]*\).*/\1/' | xargs; }
+is  'one step for all'               'auto auto auto' 'rm -rf runs; again run >/dev/null; steps'
+ok  'what was taken is known'        'grep -q "^worker_kv_step=kernels" $R/manifest.kv && grep -q "^inside_tsv_worker_step=auto" $R/manifest.kv && grep -q "batch 1, decode step kernels" $R/report.md'
+is  'another step: all but the gate' 'canary baseline canary inside launches' 'again run STEP=persistent'
+is  'asked for'                      'persistent persistent persistent' steps
+is  'and back'                       'canary baseline canary inside launches' 'again run'
+exits 2 'gone: with its baseline'    'rm $R/worker.kv; run >out; s=$?; echo step=kernels >$R/worker.kv; (exit $s)' "worker.kv is gone: rm $R/baseline.tsv and run again"
 # The script that holds both ways side by side, on a GPU.
 mkdir tests && cp -R "$top/tests/gpu" tests
 inside() { CHECKPOINT=checkpoint NS_BUILD=$dir/build sh tests/gpu/inside.sh configs/models/qwen.yaml >table 2>told; }
@@ -54,21 +68,21 @@ is  'both ways: the same, metric by metric' 'all not judged,all same,memory not 
 is  'both ways: what either took'    'unwatched|inside all|ncu all|inside memory|ncu memory' "awk -F '\t' '\$1 == \"qwen\" && NF == 4 { print \$2 }' table | paste -sd '|'"
 ok  'both ways: what there is'       'grep -q gpu_driver_version=580 told'
 is  'both ways: one has failed'      '1 1' 'echo permission >fault; inside; echo $? $(grep -c "may not read counters" told | sed s/2/1/); rm -f fault'
-ok  'the last step, by its range'    'again run workload_generate_tokens=9 >/dev/null; grep -q "nvtx-include nsbench@prefill/ --nvtx-include nsbench@decode.8/ --replay" asked'
+ok  'the last step, by its range'    'again run TIER1=range workload_generate_tokens=9 >/dev/null; grep -q "nvtx-include nsbench@prefill/ --nvtx-include nsbench@decode.8/ --replay" asked'
 ok  'report elsewhere'               'rm -rf runs && again run >/dev/null && rm -rf bin-gone && mv bin bin-gone && run report >out 2>err; s=$?; mv bin-gone bin; [ $s -eq 0 ]'
 ok  'the plan and its passes'        'grep -q "^plan_n_passes=6" $R/manifest.kv && grep -q "^counters_n_passes=6" $R/manifest.kv'
 
 # All tiers: nsys runs the program three times.  top_kernels is what was recorded.
 is  'tiers 0, 1 and 2'               'watched watched watched kernels-prefill kernels-decode' 'again run TIERS=0,1,2 profile_top_kernels=3'
 is  'as many kernels'                'pass pass'  'for p in prefill decode; do verdict kernels $p; done | xargs'
-is  'by whomever they were counted'  'cupti ok' 'run TIERS=0,1,2 TIER1=inside profile_top_kernels=3 >out 2>err; [ "$(awk -F "\t" "\$1 ~ /^sampled/ && \$8 == \"pass\"" $R/checks.tsv | wc -l)" -gt 9 ] && grep -q "than cupti counted" $R/checks.tsv && grep -q "counted by cupti" $R/report.md && echo cupti ok; run TIERS=0,1,2 profile_top_kernels=3 >out 2>err'
+is  'by whomever they were counted'  'cupti ncu' 'for t in inside range; do run TIERS=0,1,2 TIER1=$t profile_top_kernels=3 >out 2>err; for s in cupti ncu; do [ "$(awk -F "\t" "\$1 ~ /^sampled/ && \$8 == \"pass\"" $R/checks.tsv | wc -l)" -gt 9 ] && grep -q "than $s counted" $R/checks.tsv && grep -q "counted by $s" $R/report.md && echo $s; done; done | xargs; run TIERS=0,1,2 profile_top_kernels=3 >out 2>err'
 is  'as many bytes, at every rung'   '2 na 14 pass'   'grep ^sampled $R/checks.tsv | cut -f 8 | sort | uniq -c | xargs'
 is  'single kernels'                 6    'awk -F "\t" "NR > 1" $R/detail.tsv | wc -l'
 is  'again: nothing'                 ''   'again run TIERS=0,1,2 profile_top_kernels=3'
 exits 2 'tier 3 without tier 2'      'run TIERS=0,3 >out' 'tier 3 takes the kernels that tier 2 chooses'
 ok  'tier 3: both phases, and their tables' 'run -n TIERS=0,1,2,3 profile_top_kernels=3 >out 2>err && [ $(grep -c -- "--section SourceCounters --section LaunchStats -f -o" out) -eq 2 ] && grep -q "ns-source --kernels -p decode" out'
 (cd recorded && printf '%s\n' *) | sed 's/^[ab]\.sqlite/sampled-&/' >captured
-is  'clean-analysis, of fewer tiers: nothing but captures stays' 'chip.kv' 'run TIERS=1 clean-analysis; (cd $R && printf "%s\n" *) | grep -vxF -f captured | grep -v "^inside\.tsv\|nsys-rep$\|log$"'
+is  'clean-analysis, of fewer tiers: nothing but captures stays' 'chip.kv' 'run TIERS=1 clean-analysis; (cd $R && printf "%s\n" *) | grep -vxF -f captured | grep -v "^inside\.tsv\|^worker\.kv\|nsys-rep$\|log$"'
 is  'one set again'                  watched 'again run TIERS=0,1 set_b=dram__bytes_read.sum'
 rm -rf $R/sampled-b.sqlite.args
 
@@ -115,15 +129,16 @@ mv kept recorded/timeline.sqlite
 
 # Captures that are none.
 rm -rf runs; run >out 2>&1
+run TIER1=range >out 2>&1
 cp $R/phases.csv whole
-run TIER1=inside >out 2>&1
 fault() { echo "$1" >fault; shift; "$@" workload_prompt_tokens=40; s=$?; rm -f fault; return $s; }
-exits 2 'ncu has no permission'      'fault permission run >out' 'ERR_NVGPUCTRPERM'
+exits 2 'ncu has no permission'      'fault permission run TIER1=range >out' 'ERR_NVGPUCTRPERM'
 ok  'with its remedy'                'grep -q "write .options nvidia NVreg_RestrictProfilingToAdminUsers=0. to" err'
-exits 2 'the worker has none'        'fault permission run TIER1=inside >out' 'this user may not read counters'
-exits 2 'ncu finds no range'         'fault "no phases" run >out' 'No kernels were profiled'
-exits 2 'a capture cut short'        'fault "cut phases" run >out' 'phases.csv.tmp'
-exits 2 'a range is not there'       'fault "half phases" run >out' "no range 'decode.15'; nearest: prefill"
+exits 2 'the worker has none'        'fault permission run >out' 'this user may not read counters'
+ok  'with the other way'             'grep -q "^TIER1=range has ncu count instead" err && ! fault permission run TIER1=inside-memory >out 2>err && grep -q "^TIER1=memory has ncu" err'
+exits 2 'ncu finds no range'         'fault "no phases" run TIER1=range >out' 'No kernels were profiled'
+exits 2 'a capture cut short'        'fault "cut phases" run TIER1=range >out' 'phases.csv.tmp'
+exits 2 'a range is not there'       'fault "half phases" run TIER1=range >out' "no range 'decode.15'; nearest: prefill"
 ok  'the old one is kept'            'cmp whole $R/phases.csv'
 exits 2 'a stage that takes too long' 'echo wait >fault; : >asked; run workload_prompt_tokens=41 profile_stage_timeout_seconds=1 >out' 'stopped after 1 s'
 rm -f fault
@@ -148,4 +163,5 @@ ok  'counted as another'             'run PLATFORM=gh100 >out 2>err'
 back probe.kv
 exits 2 'a tier that is none'        'run TIERS=0,7 >out' 'TIERS=0,7'
 exits 2 'a TIER1 that is none'       'run TIER1=x >out' 'TIER1=x'
+exits 2 'a STEP that is none'        'run STEP=x >out' 'STEP=x: auto, kernels, experts or persistent was expected'
 done_testing

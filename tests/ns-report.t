@@ -179,6 +179,11 @@ printf '%s\n' baseline_tsv_workload_seed=7 phases_csv_workload_seed=7 >r/manifes
 ok 'captures of one run' 'ns-report r >page && ! grep -q "stand together" page'
 printf '%s\n' baseline_tsv_workload_seed=7 phases_csv_workload_seed=9 >r/manifest.kv
 says 'captures of two runs' '**Captures of different runs stand together**: workload seed is 7 in one and 9 in another.'
+printf '%s\n' baseline_tsv_worker_step=auto phases_csv_worker_step=kernels >r/manifest.kv
+says 'captures of two kinds of step' 'stand together**: worker step is auto in one and kernels in another.'
+printf '%s\n' baseline_tsv_workload_prompt_tokens=7 baseline_tsv_workload_generate_tokens=9 worker_kv_step=persistent >r/manifest.kv
+rm -f r/workload.kv
+says 'the kind of step' '; 7 prompt tokens, 9 generated, batch 1, decode step persistent'
 
 # ---- adopted captures: a few tables only
 rm -rf r && mkdir r
@@ -340,6 +345,10 @@ decode~2~3~_Zh~<script>&h~1x1x1~0.25~16~8000~7000~NA~NA~NA~NA~NA~NA~NA~NA~NA~512
 # 0.6 + 0.25
 says 'kernels: how much they are' 'Decode: 2 kernels take **85.0 %** of the time of all kernels. Most, 60.0 %, is'
 says 'kernels: what holds them'   '| 512x1x1 | 60.0 % | 448 | 15.6 µs | 5.60 µs | waits for data from memory: 48 % of stalls are long scoreboard |'
+lacks 'kernels: several a step' 'A decode step is one kernel'
+printf 'worker_kv_step=persistent\n' >r/manifest.kv
+says 'kernels: one a step' 'A decode step is one kernel here, products, attention and all; run with `STEP=kernels`'
+rm r/manifest.kv
 says 'kernels: no reading'        '| 1x1x1 | 25.0 % | 16 | 8.00 µs | 7.00 µs | not measured |'
 says 'kernels: bytes'             '| 20.0 MB | 12.7 MB | 13.0 % | 10.0 MB | 40.0 % | 8.40 MB | 0 B | 1.50 TB/s | 35.0 % |'
 says 'kernels: what is not measured is blank' '|  |  |  |  |  |  |  |  |  |'

@@ -214,6 +214,16 @@ begins_phase(const struct table *t, size_t row)
 }
 
 static void
+say_one_kernel(struct doc *d)
+{
+	const char *step = run_step_kind(d->run);
+
+	if (step != NULL && strcmp(step, "persistent") == 0)
+		para(d, NOTE, "A decode step is one kernel here, products, attention and all; run with "
+		    CODE("STEP=kernels") " it is a kernel or more an operation, each with its own row.");
+}
+
+static void
 say_how(struct doc *d)
 {
 	para(d, NOTE, "Each kernel was launched alone and replayed with cold caches, so its "
@@ -234,6 +244,7 @@ write_detail(struct doc *d)
 	for (size_t i = 0; i < t->n; i++)
 		if (begins_phase(t, i))
 			say_first(d, table_text(t, i, "phase"));
+	say_one_kernel(d);
 	say_instructions(d);
 	for (size_t i = 0; i < t->n; i++)
 		if (begins_phase(t, i)) {

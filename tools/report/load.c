@@ -168,6 +168,12 @@ run_setting(const struct run *r, const char *name)
 	return s;
 }
 
+const char *
+run_step_kind(const struct run *r)
+{
+	return kv_get(&r->manifest, "worker_kv_step");
+}
+
 void
 run_free(struct run *r)
 {

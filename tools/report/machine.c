@@ -203,7 +203,7 @@ static const char *
 parameter(const char *key)
 {
 	static const char *const kinds[] = { "_model_", "_workload_", "_profile_",
-	    "_platform_", "_checkpoint_", "_tier2_" };
+	    "_platform_", "_checkpoint_", "_worker_", "_tier2_" };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
 		const char *at = strstr(key, kinds[i]);
@@ -225,7 +225,7 @@ first_of(const struct kv *kv, size_t i)
 	return true;
 }
 
-/* Captures of different checkpoints or workloads, which do not belong together. */
+/* Captures of different checkpoints, workloads or kinds of step, which do not belong together. */
 const char *
 mixed_captures(struct doc *d)
 {
@@ -236,7 +236,8 @@ mixed_captures(struct doc *d)
 			const char *name = parameter(kv->key[i]);
 
 			if ((strncmp(name, "workload_", 9) == 0 ||
-			    strcmp(name, "checkpoint_id") == 0) &&
+			    strcmp(name, "checkpoint_id") == 0 ||
+			    strcmp(name, "worker_step") == 0) &&
 			    strcmp(name, parameter(kv->key[j])) == 0 &&
 			    strcmp(kv->val[i], kv->val[j]) != 0)
 				return say(d, "%s is %s in one and %s in another",

@@ -37,6 +37,7 @@ extern const struct part tables[], settings[];	/* end with file NULL */
 void	run_load(struct run *, const char *dir, const char *metrics);
 void	run_free(struct run *);
 const char *run_setting(const struct run *, const char *name);	/* of the workload */
+const char *run_step_kind(const struct run *);	/* how a decode step was cut; or NULL */
 void	kernels_load(struct run *, const char *metrics);
 const struct table *part_table(const struct run *, const struct part *);
 const struct kv *part_kv(const struct run *, const struct part *);

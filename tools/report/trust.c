@@ -105,11 +105,12 @@ workload_words(struct doc *d)
 	const char *p = run_setting(d->run, "prompt_tokens");
 	const char *g = run_setting(d->run, "generate_tokens");
 	const char *b = run_setting(d->run, "batch");
+	const char *step = run_step_kind(d->run);
 
 	if (p == NULL || g == NULL)
 		return "";
-	return say(d, "; %s prompt tokens, %s generated, batch %s", p, g,
-	    text_or(b, "1"));
+	return say(d, "; %s prompt tokens, %s generated, batch %s%s", p, g,
+	    text_or(b, "1"), step != NULL ? say(d, ", decode step %s", step) : "");
 }
 
 static const char *
