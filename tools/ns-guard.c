@@ -139,8 +139,8 @@ guard_memory(struct guard *g)
 	guard(g, "memory", found, !isnan(room), g->need <= room, text);
 	free(text);
 	text = xasprintf("replay may save %.0f bytes and there is room for %.0f: out of "
-	    "memory this machine can hang; count a whole range in one pass instead "
-	    "(TIER1=memory TIERS=0,1), or take a smaller model", g->save, fmax(spare, 0));
+	    "memory this machine can hang; count whole ranges instead, which saves "
+	    "nothing (TIERS=0,1, no TIER1=kernel), or take a smaller model", g->save, fmax(spare, 0));
 	guard(g, "replay", found, !isnan(spare), g->save <= spare, text);
 	free(text);
 	free(found);
