@@ -3,8 +3,8 @@
 #
 # A backend says what it gives: gate, counters, launches (counters, launch by
 # launch), sampled (counters, within a timeline), detail (single kernels), source
-# (their instructions), model, baseline, ceilings, timeline, command (a program that
-# is not ours).  What it does not give is absent from the report, which says so.
+# (their instructions), stamps (of a decode step, from within), model, baseline,
+# ceilings, timeline, command (a program that is not ours).  What it does not give is absent from the report, which says so.
 
 gives_  = $(filter $1,$(gives))
 gate_tables     := $(addprefix $R/,gate.tsv gate.terms.tsv)
@@ -109,6 +109,15 @@ $R/trace.json: $R/work.tsv $R/ranges.tsv $R/api.tsv $R/samples.tsv build/ns-trac
 	build/ns-trace -w $R/work.tsv -r $R/ranges.tsv --api $R/api.tsv --samples $R/samples.tsv $(into)
 endif
 
+# ---- a decode step that is one kernel, from within
+
+ifneq ($(call gives_,stamps),)
+tables += $R/ops.tsv
+figures += ops
+$R/ops.tsv: $R/stamps.tsv $R/readset.tsv $R/ceilings.kv build/ns-stamps
+	build/ns-stamps -r $R/readset.tsv -c $R/ceilings.kv $< $(into)
+endif
+
 # ---- single kernels, looked at closely
 
 ifneq ($(call gives_,detail),)
@@ -183,7 +192,7 @@ $R/compact.json: $(tables) build/ns-report
 
 # What a run can make again without capturing, of whichever tiers it is.
 analysed := $(sort $(filter-out $(captures),$(gate_tables) $(count_tables) $(need_tables) $(timeline_tables) $(source_tables) \
-	$R/figures $R/sampled-*.tsv $(addprefix $R/,platform.kv roofline.tsv detail.tsv checks.tsv stages.tsv manifest.kv \
+	$R/figures $R/sampled-*.tsv $(addprefix $R/,platform.kv roofline.tsv ops.tsv detail.tsv checks.tsv stages.tsv manifest.kv \
 	gate.counters.tsv gate.hierarchy.tsv gate.terms.tsv counters.tsv counters.tsv.args launches.tsv sampled.tsv sampled.kv sampling.tsv phased.tsv windows \
 	work.tsv ranges.tsv api.tsv samples.tsv diagnostics.tsv meta.kv trace.json compact.json command.kv baseline.tsv \
 	report.md report.md.args report.html report.json)))

@@ -56,11 +56,11 @@ taken = $$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i } NR > 1
 	$$at["used_bytes"] > n { n = $$at["used_bytes"] } END { printf "%.0f", n }' $R/footprint.tsv)
 tier0_guard = $(call guard,--need $(taken))
 tier2_guard = $(call guard,--need $(taken) --save $(taken))
-include mk/tier0.mk mk/tier2.mk mk/tier3.mk
+include mk/stamps.mk mk/tier0.mk mk/tier2.mk mk/tier3.mk
 
-captures := $(addprefix $R/,probe.kv model.kv tensors.tsv) $(gate_captures) $(speed) $(tier0_captures) \
+captures := $(addprefix $R/,probe.kv model.kv tensors.tsv) $(gate_captures) $(speed) $(stamps) $(tier0_captures) \
 	$(if $(call tier,1),$(tier1_captures)) $(tier2_captures) $(tier3_captures)
-gives    := gate model baseline ceilings footprint $(tier0_gives) $(if $(call tier,1),counters launches) $(tier2_gives) $(tier3_gives)
+gives    := gate model baseline ceilings footprint $(stamps_gives) $(tier0_gives) $(if $(call tier,1),counters launches) $(tier2_gives) $(tier3_gives)
 
 ifneq ($(capturing),)
 $R/plan.tsv: $(registry) build/ns-plan | $R/gate.tsv

@@ -82,7 +82,7 @@ is  'again: nothing'                 ''   'again run TIERS=0,1,2 profile_top_ker
 exits 2 'tier 3 without tier 2'      'run TIERS=0,3 >out' 'tier 3 takes the kernels that tier 2 chooses'
 ok  'tier 3: both phases, and their tables' 'run -n TIERS=0,1,2,3 profile_top_kernels=3 >out 2>err && [ $(grep -c -- "--section SourceCounters --section LaunchStats -f -o" out) -eq 2 ] && grep -q "ns-source --kernels -p decode" out'
 (cd recorded && printf '%s\n' *) | sed 's/^[ab]\.sqlite/sampled-&/' >captured
-is  'clean-analysis, of fewer tiers: nothing but captures stays' 'chip.kv' 'run TIERS=1 clean-analysis; (cd $R && printf "%s\n" *) | grep -vxF -f captured | grep -v "^inside\.tsv\|^worker\.kv\|nsys-rep$\|log$"'
+is  'clean-analysis, of fewer tiers: nothing but captures stays' 'chip.kv' 'run TIERS=1 clean-analysis; (cd $R && printf "%s\n" *) | grep -vxF -f captured | grep -v "^inside\.tsv\|^worker\.kv\|^stamps\.tsv\|nsys-rep$\|log$"'
 is  'one set again'                  watched 'again run TIERS=0,1 set_b=dram__bytes_read.sum'
 rm -rf $R/sampled-b.sqlite.args
 
