@@ -106,6 +106,28 @@ exits 0 'no decode step' 'head -n 2 r | ns-stamps -r - s' 'stdin: no decode step
 is 'which has no bytes' 'NA NA NA' "sed 1d out | cut -f 17 | xargs"
 exits 0 'no ceiling in the file' 'echo memory_read_bytes_per_s=NA | ns-stamps -c - s' 'stdin: no memory_read_bytes_per_s'
 
+# A layer and the last op by two blocks; block 1 has no unit of attention.
+cat >by-hand <<'END'
+qkv arrived 0 10  weights 20 30  multiplied 100 120  scaled 50 150  summed 120 200  left 200 300
+attend arrived 400  weights 450  multiplied 500  summed 540  left 600
+out arrived 700 800  weights 710 800  multiplied 750 820  summed 800 830  left 900 1000
+gate arrived 1100 1300  weights 1110 1400  multiplied 1200 1500  scaled 1300 1450  summed 1300 1500  left 1400 1600
+down arrived 1700 1800  weights 1700 1800  multiplied 1800 2000  summed 1900 2000  left 2000 2100
+vocab arrived 2200 2200  weights 2200 2200  multiplied 2300 2300  scaled 2300 2300  summed 2310 2310  left 2320 2320
+END
+awk -v OFS='\t' 'BEGIN { print "block", "op", "kind", "layer", "event", "time_ns" }
+	{ b = 0; for (i = 2; i <= NF; i++) if ($i ~ /[a-z]/) { event = $i; b = 0 } else print b++, NR - 1, $1, 0, event, $i }' by-hand >hand
+cat >medians <<'END'
+kind op_ns hop_ns hop_last_ns weights_ns multiply_ns scale_ns add_ns skew_ns clock_ns
+qkv NA NA NA 20 80 -50 100 100 10
+attend 300 100 100 50 50 NA 100 0 10
+out 400 100 200 0 20 NA 150 100 10
+gate 600 100 300 10 90 -50 100 200 10
+down 500 100 200 0 100 NA 100 100 10
+vocab 220 100 100 0 100 0 20 0 10
+END
+ok 'a layer: each median by hand' 'ns-stamps hand | cut -f 1,4,7-13,20 | tr "\t" " " | diff medians -'
+
 # Of a real step the same, tick by tick: what each block is at in each of them.
 is 'an H200: as counted tick by tick' same "awk -F '\t' -v OFMT=%.12g '
 	NR == 1 { next }

@@ -55,26 +55,4 @@ is 'stamps: all events of a product, in their order' '' "awk -F '\t' 'NR > 1 && 
 is 'stamps: x is there when all have left it' '' "awk -F '\t' 'NR > 1 && \$5 == \"left\" && \$6 > last[\$2] { last[\$2] = \$6 }
 	NR > 1 && \$5 == \"arrived\" { x[\$1, \$2] = \$6; of[\$1, \$2] = \$2; one[\$2] = \$3 == \"attend\"; if (\$6 > most[\$2]) most[\$2] = \$6 }
 	END { for (i in x) if ((one[of[i]] ? most[of[i]] : x[i]) < last[of[i] - 1]) print i }' SUBSEP=: stamps.tsv"
-
-# A layer and the last op by two blocks; block 1 has no unit of attention.
-cat >by-hand <<'END'
-qkv arrived 0 10  weights 20 30  multiplied 100 120  scaled 50 150  summed 120 200  left 200 300
-attend arrived 400  weights 450  multiplied 500  summed 540  left 600
-out arrived 700 800  weights 710 800  multiplied 750 820  summed 800 830  left 900 1000
-gate arrived 1100 1300  weights 1110 1400  multiplied 1200 1500  scaled 1300 1450  summed 1300 1500  left 1400 1600
-down arrived 1700 1800  weights 1700 1800  multiplied 1800 2000  summed 1900 2000  left 2000 2100
-vocab arrived 2200 2200  weights 2200 2200  multiplied 2300 2300  scaled 2300 2300  summed 2310 2310  left 2320 2320
-END
-awk -v OFS='\t' 'BEGIN { print "block", "op", "kind", "layer", "event", "time_ns" }
-	{ b = 0; for (i = 2; i <= NF; i++) if ($i ~ /[a-z]/) { event = $i; b = 0 } else print b++, NR - 1, $1, 0, event, $i }' by-hand >stamps.tsv
-cat >wanted <<'END'
-kind hop_ns hop_last_ns weights_ns multiply_ns scale_ns add_ns skew_ns op_ns clock_ns
-qkv NA NA 20 80 -50 100 100 NA 10
-attend 100 100 50 50 NA 100 0 300 10
-out 100 200 0 20 NA 150 100 400 10
-gate 100 300 10 90 -50 100 200 600 10
-down 100 200 0 100 NA 100 100 500 10
-vocab 100 100 0 100 0 20 0 220 10
-END
-ok 'stamps.awk: each median by hand' 'awk -f "$top/tests/gpu/stamps.awk" stamps.tsv | tr "\t" " " | diff wanted -'
 done_testing

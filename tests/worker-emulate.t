@@ -76,6 +76,7 @@ near 'one kernel, norms' qwen3 bf16 1 persistent hidden_size=64 n_heads=2 n_kv_h
 run 1 --step persistent --dump-logits got --dump-tokens t >b
 ok 'one kernel: with stamps, the same bits' 'run 1 --step persistent --dump-logits again --dump-tokens t2 --stamps s.tsv >b && cmp got again && cmp t t2'
 is 'one kernel: stamps of every block and op' '4 11' "awk -F '\t' 'NR > 1 && \$5 == \"left\" { b[\$1]; o[\$2] } END { for (i in b) nb++; for (i in o) no++; print nb, no }' s.tsv"
+is 'one kernel: where its time goes' 'qkv 2 attend 2 out 2 gate 2 down 2 vocab 1' 'ns-stamps s.tsv | sed 1d | cut -f 1,2 | xargs'
 
 # Where none is asked for: one kernel, or else what there was before it.
 took() { run "$@" --settings w.kv >b && cat w.kv; }

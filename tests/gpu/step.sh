@@ -2,10 +2,10 @@
 # step.sh [FOLDER]: what a decode step as one kernel gains by each of its choices:
 # stages under way, and words that stay in the L2.  Random weights of four shapes, no
 # checkpoint; a table of all choices, then where the time of the fastest goes
-# (stamps.awk); the stamps themselves are left in FOLDER, if one is named.
+# (ns-stamps); the stamps themselves are left in FOLDER, if one is named.
 #
-#	make build/gpu-step build/kit/yaml2kv	# where there is nvcc
-#	NS_BUILD=FOLDER sh tests/gpu/step.sh	# with those two in FOLDER
+#	make build/gpu-step build/kit/yaml2kv build/kit/ns-stamps	# where there is nvcc
+#	NS_BUILD=FOLDER sh tests/gpu/step.sh	# with those three in FOLDER
 #
 # CASES='MODEL:BATCH:TOKENS ...' chooses; timeout 120 around it is meant to be enough for all.
 set -eu
@@ -29,6 +29,6 @@ done
 for stamps in "$out"/*.tsv; do
 	[ -e "$stamps" ] || continue
 	printf '\n%s\n' "$(basename "$stamps" .tsv)"
-	awk -f "$top/tests/gpu/stamps.awk" "$stamps"
+	ns-stamps "$stamps" || status=$?
 done
 exit $status
