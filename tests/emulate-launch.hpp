@@ -24,6 +24,7 @@ struct launched {
 	std::function<void()> kernel;
 	dim3	 grid;
 	unsigned threads;
+	bool	 overlap;
 	launched *before;
 	unsigned blocks, processors;
 	unsigned begun, let, resting;	/* blocks; that let the next start; processors */
@@ -104,6 +105,8 @@ process(launched *k)
 		has_let = has_waited = false;
 		run_block(dim3(i % k->grid.x, i / k->grid.x % k->grid.y, i / k->grid.x / k->grid.y),
 		    (int)k->threads, i + 1, k->kernel);
+		if (k->overlap && !has_waited)
+			wrong("a kernel that does not wait for the one before");
 		change([&] { k->let += !has_let; });
 	}
 	change([&] { k->resting++; });
@@ -173,7 +176,7 @@ launch(const struct queue *q, void (*kernel)(P...), dim3 grid, unsigned threads,
 {
 	const bool overlap = q->overlap;
 	const auto now = [=] {
-		start(new launched{ [=] { kernel((P)arg...); }, grid, threads }, overlap);
+		start(new launched{ [=] { kernel((P)arg...); }, grid, threads, overlap }, overlap);
 	};
 
 	if (shared > SHARED || threads > THREADS_MOST)

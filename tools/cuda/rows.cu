@@ -33,6 +33,7 @@ silu(T *act, const T *gate_up, size_t n)
 	const size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
 	const T *row = gate_up + blockIdx.y * 2 * n;
 
+	wait_for_last();
 	if (i < n) {
 		float g = to_float(row[i]), u = to_float(row[n + i]);
 
@@ -48,6 +49,7 @@ silu8(uint4 *act, const uint4 *gate_up, size_t n)
 	const uint4 *row = gate_up + blockIdx.y * 2 * n;
 	uint4 gate, up, out;
 
+	wait_for_last();
 	if (i >= n)
 		return;
 	gate = row[i];
