@@ -13,6 +13,7 @@ extern "C" {
 
 struct blas *blas_open(void *, size_t) { return nullptr; }
 bool blas_gemm(struct blas *, cudaStream_t, enum word, const struct gemm *) { return false; }
+bool blas_tune(struct blas *, cudaStream_t) { return false; }
 void blas_close(struct blas *) {}
 void emulated_step(const struct queue *, enum word, const struct step *, uint32_t dim);
 void

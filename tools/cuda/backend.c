@@ -215,8 +215,8 @@ cuda_step(void *v)
 	    e->streaming_experts ? STEP_EXPERTS : STEP_KERNELS;
 }
 
-static void
-record_graph(struct engine *e)
+static cudaGraph_t
+record(struct engine *e)
 {
 	cudaStream_t s = e->queue.stream;
 	cudaGraph_t g;
@@ -225,9 +225,22 @@ record_graph(struct engine *e)
 	forward_decode(e);
 	device_check(cudaGetLastError(), "a kernel of decode");
 	device_check(cudaStreamEndCapture(s, &g), "graph");
+	return g;
+}
+
+/* Recorded, the products are known; those that a trial changes, from the start. */
+static void
+record_graph(struct engine *e)
+{
+	cudaGraph_t g = record(e);
+
+	if (blas_tune(e->blas, e->queue.stream)) {
+		device_check(cudaGraphDestroy(g), "graph");
+		g = record(e);
+	}
 	device_check(cudaGraphInstantiate(&e->graph, g, 0), "graph");
 	device_check(cudaGraphDestroy(g), "graph");
-	device_check(cudaGraphUpload(e->graph, s), "graph");
+	device_check(cudaGraphUpload(e->graph, e->queue.stream), "graph");
 }
 
 static void *

@@ -1,29 +1,7 @@
 /* blas.c: products by cuBLASLt, each shape planned once. */
 #include <err.h>
 
-#include "engine.h"
-#include "lt.h"
-
-enum { MAX_PLANS = 256 };
-
-/* What a product of that shape is done with. */
-struct product {
-	size_t	 m, n, k;
-	enum gemm_out to;
-	bool	 can;
-	cublasLtMatrixLayout_t a, b, c;
-	cublasLtMatmulAlgo_t algo;
-};
-
-struct blas {
-	struct lt lt;
-	void	*workspace;
-	size_t	 workspace_bytes;
-	cublasLtMatmulDesc_t desc;
-	cublasLtMatmulPreference_t preference;
-	struct product product[MAX_PLANS];
-	size_t	 n;
-};
+#include "blas.h"
 
 struct blas *
 blas_open(void *workspace, size_t bytes)
@@ -54,17 +32,16 @@ plan(struct blas *b, struct product *p, enum word word)
 {
 	const cudaDataType type = word == WORD_F32 ? CUDA_R_32F :
 	    word == WORD_F16 ? CUDA_R_16F : CUDA_R_16BF;
-	const cudaDataType to = p->to == OUT_WORD ? type : CUDA_R_32F;
-	cublasLtMatmulHeuristicResult_t found;
-	int n = 0;
+	const cudaDataType to = p->g.to == OUT_WORD ? type : CUDA_R_32F;
+	const struct gemm *g = &p->g;
 
-	p->can = b->lt.layout(&p->a, type, p->k, p->n, (int64_t)p->k) == 0 &&
-	    b->lt.layout(&p->b, type, p->k, p->m, (int64_t)p->k) == 0 &&
-	    b->lt.layout(&p->c, to, p->n, p->m, (int64_t)p->n) == 0 &&
-	    b->lt.heuristic(b->lt.handle, b->desc, p->a, p->b, p->c, p->c,
-	    b->preference, 1, &found, &n) == 0 && n == 1;
-	if (p->can)
-		p->algo = found.algo;
+	p->out_bytes = g->m * g->n * (to == CUDA_R_32F ? 4 : 2);
+	if (b->lt.layout(&p->a, type, g->k, g->n, (int64_t)g->k) != 0 ||
+	    b->lt.layout(&p->b, type, g->k, g->m, (int64_t)g->k) != 0 ||
+	    b->lt.layout(&p->c, to, g->n, g->m, (int64_t)g->n) != 0 ||
+	    b->lt.heuristic(b->lt.handle, b->desc, p->a, p->b, p->c, p->c, b->preference,
+	    g->m <= BLAS_FEW_ROWS ? BLAS_OFFERS : 1, p->offer, &p->n_offers) != 0)
+		p->n_offers = 0;
 }
 
 static struct product *
@@ -74,30 +51,42 @@ planned(struct blas *b, enum word word, const struct gemm *g)
 
 	for (size_t i = 0; i < b->n; i++) {
 		p = &b->product[i];
-		if (p->m == g->m && p->n == g->n && p->k == g->k && p->to == g->to)
+		if (p->g.m == g->m && p->g.n == g->n && p->g.k == g->k && p->g.to == g->to)
 			return p;
 	}
-	if (b->n == MAX_PLANS)
+	if (b->n == BLAS_PLANS)
 		return NULL;
 	p = &b->product[b->n++];
-	*p = (struct product){ .m = g->m, .n = g->n, .k = g->k, .to = g->to };
+	*p = (struct product){ .g = *g };
 	plan(b, p, word);
 	return p;
+}
+
+bool
+blas_multiply(const struct blas *b, cudaStream_t stream, const struct product *p, int offer,
+    const struct gemm *g)
+{
+	const float one = 1, add = g->to == OUT_ADD ? 1 : 0;
+
+	return b->lt.matmul(b->lt.handle, b->desc, &one, g->w, p->a, g->x, p->b, &add,
+	    g->out, p->c, g->out, p->c, &p->offer[offer].algo, b->workspace,
+	    b->workspace_bytes, stream) == CUBLAS_STATUS_SUCCESS;
 }
 
 /* False: not a product for it. */
 bool
 blas_gemm(struct blas *b, cudaStream_t stream, enum word word, const struct gemm *g)
 {
-	const float one = 1, add = g->to == OUT_ADD ? 1 : 0;
-	const struct product *p;
+	struct product *p;
 
 	if (b == NULL || g->offset != NULL || g->bias != NULL)
 		return false;
 	p = planned(b, word, g);
-	return p != NULL && p->can && b->lt.matmul(b->lt.handle, b->desc, &one, g->w, p->a,
-	    g->x, p->b, &add, g->out, p->c, g->out, p->c, &p->algo, b->workspace,
-	    b->workspace_bytes, stream) == CUBLAS_STATUS_SUCCESS;
+	if (p == NULL || p->n_offers == 0)
+		return false;
+	if (p->n_w < BLAS_WEIGHTS)
+		p->w[p->n_w++] = g->w;
+	return blas_multiply(b, stream, p, p->chosen, g);
 }
 
 void

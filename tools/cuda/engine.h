@@ -63,6 +63,8 @@ struct loaded load_all(struct loads *);
 struct blas;
 struct blas *blas_open(void *workspace, size_t bytes);	/* NULL: none */
 bool	blas_gemm(struct blas *, cudaStream_t, enum word, const struct gemm *);
+/* blas-tune.c: what becomes of the products of few rows so far; outs are used up. */
+bool	blas_tune(struct blas *, cudaStream_t);	/* false: all stays */
 void	blas_close(struct blas *);
 enum { BLAS_WORKSPACE = 32 << 20 };
 
