@@ -50,6 +50,8 @@ heads='hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=64 ffn_size=72'
 # shellcheck disable=SC2086 # settings
 {
 	near 'plain'                   mistral   f32  2 kernels ffn_size=72 sliding_window=4
+	near 'rows of several loads'   llama     bf16 2 kernels hidden_size=264 n_heads=2 n_kv_heads=1 head_dim=64 ffn_size=72
+	near 'rows of no whole loads'  llama     f16  2 kernels hidden_size=66 n_heads=2 n_kv_heads=1 head_dim=64 ffn_size=70
 	near 'streamed'                llama     bf16 1 kernels $heads
 	near 'streamed, biases'        qwen2     f16  1 kernels $heads
 	near 'tensor cores'            qwen3     bf16 3 kernels hidden_size=64 n_heads=2 n_kv_heads=2 head_dim=128 ffn_size=72

@@ -11,6 +11,7 @@ best(struct finish f)
 	__shared__ unsigned long long all[8];
 	unsigned long long b = 0;
 
+	let_next_start();
 	wait_for_last();
 	for (size_t i = blockIdx.x * PART + threadIdx.x;
 	    i < f.vocab && i < (blockIdx.x + 1) * (size_t)PART; i += blockDim.x)

@@ -27,6 +27,49 @@ norm(T *out, const float *x, const float *weight, float eps, size_t hidden)
 		out[i] = from_float<T>(weight[i] * (x[i] * sum));
 }
 
+enum { FOURS = 4 };		/* at most, of a row, a thread's */
+
+D_INLINE void
+put4(float *out, float a, float b, float c, float d)
+{
+	*(float4 *)out = make_float4(a, b, c, d);
+}
+
+template <class T> D_INLINE void
+put4(T *out, float a, float b, float c, float d)
+{
+	*(uint2 *)out = make_uint2(pair<T>(a, b), pair<T>(c, d));
+}
+
+/* The same of n times four values, read once; the weights before the row is there. */
+template <class T> __global__ void
+norm4(T *out, const float4 *x, const float4 *weight, float eps, unsigned n)
+{
+	float4 v[FOURS], w[FOURS];
+	float sum = 0;
+
+	let_next_start();
+	out += blockIdx.x * (size_t)n * 4;
+	x += blockIdx.x * (size_t)n;
+#pragma unroll
+	for (unsigned i = 0, at = threadIdx.x; i < FOURS; i++, at += blockDim.x)
+		if (at < n)
+			w[i] = weight[at];
+	wait_for_last();
+#pragma unroll
+	for (unsigned i = 0, at = threadIdx.x; i < FOURS; i++, at += blockDim.x)
+		v[i] = at < n ? __ldcg(x + at) : make_float4(0, 0, 0, 0);
+#pragma unroll
+	for (unsigned i = 0; i < FOURS; i++)
+		sum += v[i].x * v[i].x + v[i].y * v[i].y + v[i].z * v[i].z + v[i].w * v[i].w;
+	sum = 1 / sqrtf(block_sum(sum) / (float)(n * 4) + eps);
+#pragma unroll
+	for (unsigned i = 0, at = threadIdx.x; i < FOURS; i++, at += blockDim.x)
+		if (at < n)
+			put4(out + at * (size_t)4, w[i].x * (v[i].x * sum), w[i].y * (v[i].y * sum),
+			    w[i].z * (v[i].z * sum), w[i].w * (v[i].w * sum));
+}
+
 template <class T> __global__ void
 silu(T *act, const T *gate_up, size_t n)
 {
@@ -77,8 +120,14 @@ void
 cu_norm(const struct queue *q, enum word word, void *out, const float *x,
     const float *weight, float eps, size_t hidden, size_t rows)
 {
-	BY_WORD(word, launch(q, norm<T>, dim3(rows), hidden < 1024 ? 128 : 512, 0,
-	    (T *)out, x, weight, eps, hidden));
+	const size_t n = hidden / 4, threads = min((n + 63) / 64 * 32, (size_t)1024);
+
+	if (hidden % 4 == 0 && n <= FOURS * threads)
+		BY_WORD(word, launch(q, norm4<T>, dim3(rows), threads, 0, (T *)out,
+		    (const float4 *)x, (const float4 *)weight, eps, n));
+	else
+		BY_WORD(word, launch(q, norm<T>, dim3(rows), 512, 0, (T *)out, x, weight,
+		    eps, hidden));
 }
 
 void
