@@ -176,8 +176,7 @@ main(int argc, char *argv[])
 		    (i - 1) * p.batch, p.batch * sizeof *prompt);
 		if (i + 1 == p.generate)
 			e->step.stamp = e->stamp;
-		e->step.under_way = 1 + i % e->step.n_stages;
-		e->step.keep = i % 2 == 0 ? STEP_KEEP_MARKED : STEP_KEEP_NOT;
+		e->step.under_way = 1 + (uint32_t)i % e->step.n_stages;
 		cu_step(&e->queue, e->weights.word, &e->step, (uint32_t)m.head_dim);
 		for (size_t s = 0; s < p.batch; s++) {
 			const double one = apart(e->finish.keep + (i + 1) * row + s * m.vocab,

@@ -13,8 +13,8 @@
 #define STEP_PTX_CUH
 
 static thread_local const struct step *given;
-static thread_local meeting readers;
-static void threads_meet(uint32_t n) { meet(readers, n, nullptr, nullptr); }
+static thread_local meeting met[3];
+template <int N> static void threads_meet(uint32_t n) { meet(met[N], n, nullptr, nullptr); }
 
 /* ---- memory */
 
@@ -49,32 +49,28 @@ line_of(const void *p)
 {
 	return (uintptr_t)p / 128;
 }
-/* Words are all kept alike; of the rest, nobody says so. */
+/* Words are kept, all of them, and nothing else. */
+enum { KEPT = 2 };
 static uint64_t
-word_policy(bool keep)
+word_policy(void)
 {
-	return keep ? 2 : 1;
-}
-static bool
-is_kept(void)
-{
-	return given->keep == STEP_KEEP_MARKED;
+	return KEPT;
 }
 static void
 check_policy(uint64_t policy)
 {
-	if (policy != word_policy(is_kept()))
+	if (policy != KEPT)
 		wrong("a word that is not kept like others");
 }
 static void
-line_expect(const void *p, bool keep)
+expect_line(const void *p, bool word)
 {
-	const bool word = (size_t)((const char *)p - given->words) < 2 * given->set;
-
-	if (keep != (word && is_kept()))
+	if (word != ((size_t)((const char *)p - given->words) < 2 * given->set))
 		wrong("a line that is not kept like others");
 	lines.expected.insert(line_of(p));
 }
+static void line_expect(const void *p) { expect_line(p, false); }
+static void word_line_expect(const void *p) { expect_line(p, true); }
 static float
 __ldg(const float *p)
 {
@@ -109,6 +105,12 @@ word_ask4(const void *p, bool there, uint64_t policy)
 
 	return { word_ask(at, there, policy), word_ask(at + 4, there, policy),
 	    word_ask(at + 8, there, policy), word_ask(at + 12, there, policy) };
+}
+static void
+word_again4(uint4 *v, const void *p, bool so, uint64_t policy)
+{
+	if (so)
+		*v = word_ask4(p, true, policy);
 }
 /* Each that asks has a time of its own. */
 static unsigned long long
@@ -206,7 +208,7 @@ bool
 cu_step_fits(enum word, struct step *a, uint32_t dim)
 {
 	lay_room(a, dim);
-	a->n_stages = a->under_way = 3;
+	a->n_stages = 3;
 	return a->n_stages * STEP_STAGE + a->room.all <= SHARED;
 }
 
@@ -231,7 +233,7 @@ cu_step(const struct queue *, enum word word, const struct step *a, uint32_t dim
 	for (unsigned i = 0; i < a->n_blocks; i++)
 		blocks.emplace_back([=, &all, mine = ++seed] {
 			given = a;
-			run_block(dim3(i), THREADS, mine, [=] { kernel(*a); });
+			run_block(dim3(i), threads((uint32_t)a->finish.batch), mine, [=] { kernel(*a); });
 			remember(&all);
 		});
 	for (std::thread &t : blocks)

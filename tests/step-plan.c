@@ -1,11 +1,13 @@
 /*
  * step-plan: how a decode step's work is dealt, for step-plan.t: every tile and
- * unit once, in order; o's and down's always to the same block; and by how much
- * the most that a block has to read is more than the least, in bytes.
+ * unit once, in order, in parts that are equal but for one; o's and down's always
+ * to the same block; of all else that is left over, as much to each.  Writes how
+ * many blocks would be best, of so many.
  */
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ns.h"
 #include "step-plan.h"
@@ -16,19 +18,26 @@ number(const char *arg)
 	return (uint32_t)strtoul(arg, NULL, 10);
 }
 
-/* The pieces of an op that blocks have, one after the other; all: how many. */
+/*
+ * The pieces of an op that blocks have, one after the other; all: how many.  One
+ * more than others counts as left over.
+ */
 static void
 check_op(const struct step_deal *d, const struct step_part *part, size_t n_ops,
-    size_t op, uint32_t each, uint32_t all)
+    size_t op, uint32_t each, uint32_t all, uint32_t *left_over)
 {
 	uint32_t at = 0;
 
 	for (uint32_t b = 0; b < d->n_blocks; b++) {
 		const struct step_part *p = &part[b * n_ops + op];
+		const uint32_t more = p->n / each - all / d->n_blocks;
 
 		if (p->first != at || p->n % each != 0)
 			errx(NS_NO, "op %zu, block %u: from %u, not %u", op, b, p->first, at);
+		if (more > (all % d->n_blocks != 0))
+			errx(NS_NO, "op %zu, block %u: %u of %u", op, b, p->n / each, all);
 		at += p->n / each;
+		left_over[b] += more;
 	}
 	if (at != all)
 		errx(NS_NO, "op %zu: %u pieces of %u", op, at, all);
@@ -40,13 +49,37 @@ tiles(uint32_t rows)
 	return (rows + STEP_ROWS - 1) / STEP_ROWS;
 }
 
+static void
+check(const struct step_deal *d, const struct step_part *part, size_t n_ops)
+{
+	const uint32_t all[] = { tiles(d->qkv), d->units, tiles(d->hidden), tiles(d->ffn),
+	    tiles(d->hidden), tiles(d->vocab) };
+	uint32_t *in_turns = xalloc(d->n_blocks, sizeof *in_turns);
+	uint32_t *own = xalloc(d->n_blocks, sizeof *own);
+
+	for (size_t op = 0; op < n_ops; op++) {
+		const size_t kind = op == n_ops - 1 ? STEP_VOCAB : op % STEP_VOCAB;
+		const bool hidden = kind == STEP_OUT || kind == STEP_DOWN;
+
+		check_op(d, part, n_ops, op, kind == STEP_GATE ? 2 : 1, all[kind],
+		    hidden ? own : in_turns);
+		for (uint32_t b = 0; b < d->n_blocks && kind == STEP_DOWN; b++)
+			if (memcmp(&part[b * n_ops + op], &part[b * n_ops + STEP_OUT], sizeof *part) != 0)
+				errx(NS_NO, "op %zu, block %u: not the tiles of o", op, b);
+	}
+	for (uint32_t b = 0; b < d->n_blocks; b++)
+		if (in_turns[b] > in_turns[d->n_blocks - 1] + 1 || in_turns[d->n_blocks - 1] > in_turns[b] + 1)
+			errx(NS_NO, "block %u: %u left over, others %u", b, in_turns[b], in_turns[d->n_blocks - 1]);
+	free(in_turns);
+	free(own);
+}
+
 int
 main(int argc, char *argv[])
 {
-	struct step_deal d = { .unit_bytes = 1 << 16 };
+	struct step_deal d = { 0 };
 	uint32_t *const to[] = { &d.n_blocks, &d.n_layers, &d.hidden, &d.qkv, &d.q_size,
 	    &d.ffn, &d.vocab, &d.units };
-	uint64_t least = UINT64_MAX, most = 0;
 	struct step_part *part;
 	size_t n_ops;
 
@@ -61,31 +94,8 @@ main(int argc, char *argv[])
 		free(part);
 		return NS_NO;
 	}
-	for (size_t op = 0; op < n_ops; op++) {
-		const uint32_t all[] = { tiles(d.qkv), d.units, tiles(d.hidden), tiles(d.ffn),
-		    tiles(d.hidden), tiles(d.vocab) };
-		const size_t kind = op == n_ops - 1 ? STEP_VOCAB : op % STEP_VOCAB;
-
-		check_op(&d, part, n_ops, op, kind == STEP_GATE ? 2 : 1, all[kind]);
-	}
-	for (uint32_t b = 0; b < d.n_blocks; b++) {
-		uint64_t bytes = 0;
-
-		for (size_t op = 0; op < n_ops; op++) {
-			const size_t kind = op == n_ops - 1 ? STEP_VOCAB : op % STEP_VOCAB;
-			const struct step_part *p = &part[b * n_ops + op];
-			const uint64_t cols = kind == STEP_OUT ? d.q_size :
-			    kind == STEP_DOWN ? d.ffn : d.hidden;
-
-			if (kind == STEP_DOWN && (p->first != p[-2].first || p->n != p[-2].n))
-				errx(NS_NO, "block %u: not the tiles of o", b);
-			bytes += kind == STEP_ATTEND ? p->n * d.unit_bytes :
-			    p->n * STEP_ROWS * cols * 2;
-		}
-		least = bytes < least ? bytes : least;
-		most = bytes > most ? bytes : most;
-	}
-	printf("%llu\n", (unsigned long long)(most - least));
+	check(&d, part, n_ops);
+	printf("%u\n", step_blocks(&d, d.n_blocks));
 	free(part);
 	return NS_OK;
 }

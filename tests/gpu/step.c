@@ -6,7 +6,7 @@
  *	step NAME BATCH TOKENS STAMPS <model.kv
  *
  * in	a shape as settings; TOKENS positions are in the cache
- * out	model batch tokens under_way keep step_us least_us read_ratio logits
+ * out	model batch tokens blocks under_way step_us least_us read_ratio logits
  *
  * A row a choice: the median and the least of repeats in turns, and what share
  * of a plain read's rate, in the same run, the bytes that a step must read came
@@ -24,12 +24,10 @@ enum { ROWS = 1 + WARM + STEPS };	/* of tokens, after the prompt's */
 
 struct choice {
 	uint32_t under_way;
-	enum step_keep keep;
 	cudaGraphExec_t graph;
 	double	 us[REPEATS];
 	bool	 same;
 };
-static const char *const keep_name[] = { "not", "marked", "window" };
 
 struct bench {
 	struct engine *e;
@@ -181,35 +179,14 @@ step_by(const struct engine *e, const struct choice *c)
 	struct step s = e->step;
 
 	s.under_way = c->under_way;
-	s.keep = c->keep;
 	return s;
 }
 
-/* A part of the L2 for words, where the choice is a window; else none.  Is it there? */
-static bool
-set_aside(const struct step *s)
-{
-	size_t bytes = 0;
-	int most = 0;
-	bool there;
-
-	if (s->keep == STEP_KEEP_WINDOW) {
-		device_check(cudaDeviceGetAttribute(&most,
-		    cudaDevAttrMaxPersistingL2CacheSize, 0), "device 0");
-		bytes = 2 * s->set < (size_t)most ? 2 * s->set : (size_t)most;
-	}
-	there = cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, bytes) == cudaSuccess &&
-	    cudaCtxResetPersistingL2Cache() == cudaSuccess;
-	cudaGetLastError();		/* no error of a launch */
-	return there || bytes == 0;
-}
-
-/* All sequences where the prompt ends, the L2 as the choice wants it, if it can be. */
-static bool
-begin(const struct engine *e, const struct step *s)
+/* All sequences where the prompt ends. */
+static void
+begin(const struct engine *e)
 {
 	cu_place(&e->queue, e->finish.place, e->plan.batch, (uint32_t)e->plan.prompt, 1);
-	return set_aside(s);
 }
 
 static void
@@ -234,36 +211,17 @@ record(const struct engine *e, struct choice *c)
 	device_check(cudaGraphDestroy(g), "graph");
 }
 
-/* A choice that this device does not have is left out. */
-static bool
-can(const struct engine *e, const struct choice *c)
-{
-	const struct step s = step_by(e, c);
-	if (!begin(e, &s))
-		return false;
-	cu_step(&e->queue, e->weights.word, &s, (uint32_t)e->m->head_dim);
-	return cudaGetLastError() == cudaSuccess &&
-	    cudaStreamSynchronize(e->queue.stream) == cudaSuccess;
-}
-
-/* The first is the kernel as it is without a choice. */
+/* The first is the kernel as it is. */
 static void
 choose(struct bench *b)
 {
-	const uint32_t all = b->e->step.n_stages;
+	const uint32_t own = b->e->step.under_way;
 
-	for (uint32_t n = all; n >= 2; n = n > 4 ? 4 : n - 1)
-		for (int keep = STEP_KEEP_NOT; keep <= STEP_KEEP_WINDOW; keep++) {
-			struct choice *c = &b->choice[b->n_choices++];
-
-			*c = (struct choice){ .under_way = n, .keep = (enum step_keep)keep };
-			if (can(b->e, c))
-				record(b->e, c);
-			else
-				b->n_choices--;
+	for (uint32_t n = 0; n <= b->e->step.n_stages; n++)
+		if (n != own) {
+			b->choice[b->n_choices].under_way = n == 0 ? own : n;
+			record(b->e, &b->choice[b->n_choices++]);
 		}
-	if (b->n_choices == 0)
-		errx(NS_TROUBLE, "one kernel a step: its launch fails");
 }
 
 /* The logits of the first steps, on the host. */
@@ -276,7 +234,7 @@ logits(const struct bench *b, const struct choice *c)
 	float *got = xalloc(CHECKED * row, sizeof *got);
 
 	s.finish.keep = b->logits;
-	begin(e, &s);
+	begin(e);
 	launch(e, &s, CHECKED);
 	device_check(cudaStreamSynchronize(e->queue.stream), "a step");
 	device_check(cudaMemcpy(got, b->logits + row, CHECKED * row * sizeof *got,
@@ -315,10 +273,9 @@ static double
 microseconds(const struct bench *b, const struct choice *c)
 {
 	const struct engine *e = b->e;
-	const struct step s = step_by(e, c);
 	float ms;
 
-	begin(e, &s);
+	begin(e);
 	for (int i = 0; i < WARM + STEPS; i++) {
 		if (i == WARM)
 			device_check(cudaEventRecord(b->begun, e->queue.stream), "event");
@@ -364,7 +321,7 @@ write_stamps(const struct bench *b, const char *path)
 	struct step s = step_by(e, fastest(b));
 	struct stamps all;
 
-	begin(e, &s);
+	begin(e);
 	launch(e, &s, BEFORE);
 	s.stamp = e->stamp;
 	device_check(cudaMemsetAsync(s.stamp, 0, (size_t)s.n_blocks * s.n_ops * STEP_EVENTS *
@@ -385,8 +342,8 @@ write_rows(const struct bench *b, const char *name, double rate)
 	for (size_t i = 0; i < b->n_choices; i++) {
 		const struct choice *c = &b->choice[i];
 
-		printf("%s\t%zu\t%zu\t%u\t%s\t%.1f\t%.1f\t%.3f\t%s\n", name, p->batch, p->prompt,
-		    c->under_way, keep_name[c->keep], c->us[REPEATS / 2], c->us[0],
+		printf("%s\t%zu\t%zu\t%u\t%u\t%.1f\t%.1f\t%.3f\t%s\n", name, p->batch, p->prompt,
+		    b->e->step.n_blocks, c->under_way, c->us[REPEATS / 2], c->us[0],
 		    bytes / (c->us[REPEATS / 2] * 1e-6) / rate, c->same ? "same" : "differ");
 	}
 }

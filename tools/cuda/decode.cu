@@ -119,11 +119,11 @@ look_all(struct sums<D> *a, struct block<D> b[2], const struct heads &h,
 			put_newest_value<T, D>(b[0].v, qs + (m.group + 1) * D, j, m.position,
 			    lane);
 		}
-		float s[4] = {};
+		float s[1][4] = {};
 
-		score<T, D>(s, b[0].k, query, g < (int)m.group);
-		soften<T, D>(a, s, ps, was, j, m.end, lane);
-		add_values<T, D>(a, b[0].v, ps, was, lane);
+		score<T, D>(s[0], b[0].k, query, g < (int)m.group);
+		soften<T, D, 1>(a, s, ps, was, j, m.end, lane);
+		add_values<T, D, 1>(a, &b[0].v, ps, was, lane);
 		b[0] = b[1];
 	}
 #pragma unroll

@@ -144,9 +144,11 @@ score(float s[4], const uint4 k[D / 32][2], const T *query, bool there)
 			s[2 * r + e] = part[r][0][e] + part[r][1][2 + e];
 }
 
-/* Softened: what they weigh, and what the sums until then do. */
-template <class T, int D> D_INLINE void
-soften(struct sums<D> *a, const float s[4], T *ps, float was[2], uint32_t j, uint32_t end,
+enum { SCORES = 8 * 20 };		/* words of a warp's, of 16 positions */
+
+/* Softened, G times 16 of them: what they weigh, and what the sums until then do. */
+template <class T, int D, int G> D_INLINE void
+soften(struct sums<D> *a, const float s[G][4], T *ps, float was[2], uint32_t j, uint32_t end,
     int lane)
 {
 	const int g = lane / 4, t = lane % 4;
@@ -154,45 +156,58 @@ soften(struct sums<D> *a, const float s[4], T *ps, float was[2], uint32_t j, uin
 
 #pragma unroll
 	for (int e = 0; e < 2; e++) {
-		float x = j + g < end ? s[e] * scale : -INFINITY;
-		float y = j + g + 8 < end ? s[2 + e] * scale : -INFINITY;
-		float best = fmaxf(a->top[e], fmaxf(x, y));
+		float x[G][2], best = a->top[e];
 
+#pragma unroll
+		for (int i = 0; i < 2 * G; i++) {
+			x[i / 2][i % 2] = j + g + i * 8 < end ? s[i / 2][i % 2 * 2 + e] * scale :
+			    -INFINITY;
+			best = fmaxf(best, x[i / 2][i % 2]);
+		}
 		best = fmaxf(best, __shfl_xor_sync(~0u, best, 4));
 		best = fmaxf(best, __shfl_xor_sync(~0u, best, 8));
 		best = fmaxf(best, __shfl_xor_sync(~0u, best, 16));
 		was[e] = exp2f(a->top[e] - best);
 		a->top[e] = best;
-		x = exp2f(x - best);
-		y = exp2f(y - best);
-		a->sum[e] = a->sum[e] * was[e] + x + y;
-		ps[(2 * t + e) * 20 + g] = from_float<T>(x);
-		ps[(2 * t + e) * 20 + g + 8] = from_float<T>(y);
+		a->sum[e] *= was[e];
+#pragma unroll
+		for (int i = 0; i < 2 * G; i++) {
+			const float y = exp2f(x[i / 2][i % 2] - best);
+
+			a->sum[e] += y;
+			ps[i / 2 * SCORES + (2 * t + e) * 20 + g + i % 2 * 8] = from_float<T>(y);
+		}
 	}
 	__syncwarp();
 }
 
 /* Their values, by those scores. */
-template <class T, int D> D_INLINE void
-add_values(struct sums<D> *a, const uint4 v[D / 64][4], const T *ps, const float was[2],
+template <class T, int D, int G> D_INLINE void
+add_values(struct sums<D> *a, const uint4 v[G][D / 64][4], const T *ps, const float was[2],
     int lane)
 {
-	const uint2 p = *(const uint2 *)(ps + lane / 4 * 20 + lane % 4 * 4);
+	uint2 p[G];
 
 #pragma unroll
+	for (int n = 0; n < G; n++)
+		p[n] = *(const uint2 *)(ps + n * SCORES + lane / 4 * 20 + lane % 4 * 4);
+#pragma unroll
 	for (int i = 0; i < D / 16; i++) {
-		const uint4 *r = v[i / 4];
-		const uint32_t w[4] = { ((const uint32_t *)&r[0])[i % 4],
-		    ((const uint32_t *)&r[1])[i % 4], ((const uint32_t *)&r[2])[i % 4],
-		    ((const uint32_t *)&r[3])[i % 4] };
-		const uint32_t turned[4] = { __byte_perm(w[0], w[1], 0x5410),
-		    __byte_perm(w[0], w[1], 0x7632), __byte_perm(w[2], w[3], 0x5410),
-		    __byte_perm(w[2], w[3], 0x7632) };
-
 #pragma unroll
 		for (int e = 0; e < 4; e++)
 			a->o[i][e] *= was[e % 2];
-		mma<T>(a->o[i], turned, p.x, p.y);
+#pragma unroll
+		for (int n = 0; n < G; n++) {
+			const uint4 *r = v[n][i / 4];
+			const uint32_t w[4] = { ((const uint32_t *)&r[0])[i % 4],
+			    ((const uint32_t *)&r[1])[i % 4], ((const uint32_t *)&r[2])[i % 4],
+			    ((const uint32_t *)&r[3])[i % 4] };
+			const uint32_t turned[4] = { __byte_perm(w[0], w[1], 0x5410),
+			    __byte_perm(w[0], w[1], 0x7632), __byte_perm(w[2], w[3], 0x5410),
+			    __byte_perm(w[2], w[3], 0x7632) };
+
+			mma<T>(a->o[i], turned, p[n].x, p[n].y);
+		}
 	}
 	__syncwarp();
 }

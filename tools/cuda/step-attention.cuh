@@ -1,7 +1,7 @@
 /*
  * step-attention.cuh: a block's units of attention: a sequence's key head and
  * a span of positions, whose keys and values come through the ring.  A warp
- * has 16 positions at a time.  Spans' results are added up in a second turn,
+ * has 32 positions at a time.  Spans' results are added up in a second turn,
  * by whom the context is left for the next product.
  */
 #ifndef STEP_ATTENTION_CUH
@@ -11,7 +11,7 @@
 D_INLINE void
 warps_meet(void)
 {
-	threads_meet(WARPS * 32);
+	threads_meet<1>(WARPS * 32);
 }
 
 /* Which element of a head is a lane's i-th (look.cuh). */
@@ -92,37 +92,45 @@ prepare(const struct step &a, const struct site &s, const struct heads &h,
 	}
 }
 
-/* 16 positions from j on, which lie in a stage from row on. */
+/* Positions from j on, as many as a warp looks at, which lie in a stage from row on. */
 template <class T, int D> D_INLINE void
-look_at(struct sums<D> *sums, const struct step &a, const struct site &s, const struct mine &m, uint32_t at,
-    uint32_t row, uint32_t j, int warp, int lane)
+look_at(struct sums<D> *sums, const struct step &a, const struct site &s, const struct mine &m,
+    uint32_t at, uint32_t row, uint32_t j, int warp, int lane)
 {
 	const T *query = (const T *)(s.room + a.room.queries) + lane / 4 * D + lane % 4 * 8;
 	const T *newest = (const T *)(s.room + a.room.queries) + m.group * D;
-	T *ps = (T *)(s.room + a.room.scores) + warp * SCORES;
+	T *ps = (T *)(s.room + a.room.scores) + warp * LOOK * SCORES;
 	const uint32_t keys = at + (row + lane / 4) * D * 2 + lane % 4 * 16;
 	const uint32_t values = at + (positions_a_stage<D>() + row + lane % 4 * 4) * D * 2 +
 	    lane / 4 * 16;
-	float was[2], score_of[4] = {};
-	uint4 k[D / 32][2], v[D / 64][4];
+	float was[2], score_of[LOOK][4] = {};
+	uint4 k[LOOK][D / 32][2], v[LOOK][D / 64][4];
 
 #pragma unroll
-	for (int i = 0; i < D / 32; i++) {
-		k[i][0] = shared16(keys + i * 64);
-		k[i][1] = shared16(keys + 8 * D * 2 + i * 64);
-	}
-	if (j + 16 > m.position)
-		put_newest_key<T, D>(k, newest, j, m.position, lane);
-	score<T, D>(score_of, k, query, lane / 4 < (int)m.group);
-	soften<T, D>(sums, score_of, ps, was, j, m.end, lane);
+	for (int n = 0; n < LOOK; n++)
 #pragma unroll
-	for (int i = 0; i < D / 64; i++)
+		for (int i = 0; i < D / 16; i++)
+			k[n][i / 2][i % 2] = shared16(keys + (n * 16 + i % 2 * 8) * D * 2 +
+			    i / 2 * 64);
+	if (j + LOOKED > m.position)
 #pragma unroll
-		for (int r = 0; r < 4; r++)
-			v[i][r] = shared16(values + r * D * 2 + i * 128);
-	if (j + 16 > m.position)
-		put_newest_value<T, D>(v, newest + D, j, m.position, lane);
-	add_values<T, D>(sums, v, ps, was, lane);
+		for (int n = 0; n < LOOK; n++)
+			put_newest_key<T, D>(k[n], newest, j + n * 16, m.position, lane);
+#pragma unroll
+	for (int n = 0; n < LOOK; n++)
+		score<T, D>(score_of[n], k[n], query, lane / 4 < (int)m.group);
+#pragma unroll
+	for (int n = 0; n < LOOK; n++)
+#pragma unroll
+		for (int i = 0; i < D / 16; i++)
+			v[n][i / 4][i % 4] = shared16(values + (n * 16 + i % 4) * D * 2 +
+			    i / 4 * 128);
+	soften<T, D, LOOK>(sums, score_of, ps, was, j, m.end, lane);
+	if (j + LOOKED > m.position)
+#pragma unroll
+		for (int n = 0; n < LOOK; n++)
+			put_newest_value<T, D>(v[n], newest + D, j + n * 16, m.position, lane);
+	add_values<T, D, LOOK>(sums, v, ps, was, lane);
 }
 
 /* Of one query head, by one warp, out of the first n slots. */
@@ -214,7 +222,7 @@ template <class T, int D> D_INLINE void
 attend(const struct step &a, const struct site &s, struct ring &r, const struct heads &h,
     const struct mine &m, const struct step_op &op, int warp, int lane)
 {
-	const uint32_t most = positions_a_stage<D>(), warps = most / 16;
+	const uint32_t most = positions_a_stage<D>(), warps = most / LOOKED;
 	struct sums<D> sums = {};
 	uint32_t turn = 0;
 
@@ -226,7 +234,7 @@ attend(const struct step &a, const struct site &s, struct ring &r, const struct 
 	warps_meet();
 	sums.top[0] = sums.top[1] = -INFINITY;
 	for (uint32_t j = m.first; j < m.end; j += most, turn++) {
-		const uint32_t at = ring_take(r), row = warp % warps * 16;
+		const uint32_t at = ring_take(r), row = warp % warps * LOOKED;
 
 		if (turn == 0)
 			stamp(a, s, op, STEP_WEIGHTS);
@@ -234,7 +242,8 @@ attend(const struct step &a, const struct site &s, struct ring &r, const struct 
 			look_at<T, D>(&sums, a, s, m, at, row, j + row, warp, lane);
 		if (j + most >= m.end)
 			add_up<T, D>(a, s, m, op, &sums, (float *)(s.stages +
-			    (at - r.data)), min((int)(m.end - m.first + 15) / 16, (int)WARPS), warp,
+			    (at - r.data)), min((int)(m.end - m.first + LOOKED - 1) / LOOKED,
+			    (int)WARPS), warp,
 			    lane);
 		ring_give(r, lane);
 	}
@@ -295,7 +304,7 @@ add_spans(const struct step &a, const struct site &s, const struct step_op &op, 
 		words_ask<TOGETHER>(s.words, v, at, SPAN, n);
 		if (first == 0)
 			all = weigh_spans<D>(weight, a, s.words, from, lane);
-		words_settle<TOGETHER>(s.words, v, at, SPAN, n, false);
+		words_settle<TOGETHER>(s.words, v, at, SPAN, false);
 #pragma unroll
 		for (int k = 0; k < TOGETHER; k++) {
 			const float one = __shfl_sync(~0u, first + k < 32 ? weight[0] : weight[1],

@@ -67,14 +67,14 @@ fetch_unit(struct ring &r, const struct heads &h, const struct mine &m, uint64_t
 
 /* Lines that few blocks read. */
 D_INLINE void
-expect(const void *p, uint32_t bytes, int lane, bool keep = false)
+expect(const void *p, uint32_t bytes, int lane)
 {
 	const char *const end = (const char *)p + bytes;
 
 #pragma unroll 1
 	for (const char *at = (const char *)((uintptr_t)p / 128 * 128) + lane * 128; at < end;
 	    at += 32 * 128)
-		line_expect(at, keep);
+		line_expect(at);
 }
 
 /* Of attention: what turns and norms its heads, and spans' results. */
@@ -95,8 +95,8 @@ expect_heads(const struct step &a, const struct site &s, const struct step_op &o
 	if (a.n_splits > 1)
 #pragma unroll 1
 		for (uint32_t i = blockIdx.x; i < s.batch * h.heads; i += a.n_blocks)
-			expect(s.words.now + op.square + span_at<D>(a, 0, i, 0),
-			    span_at<D>(a, 0, 1, 0), lane, s.words.keep);
+			words_expect_all(s.words, op.square + span_at<D>(a, 0, i, 0),
+			    span_at<D>(a, 0, 1, 0), lane);
 }
 
 /*

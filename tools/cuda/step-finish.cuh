@@ -8,8 +8,17 @@
 
 struct clerk {
 	uint32_t at, turn;		/* which of the two groups of sums */
+	uint32_t nth;			/* of the block's */
 	int	 lane;
 };
+
+/* Of the warps that add up, if there are several. */
+D_INLINE void
+clerks_meet(const struct site &s)
+{
+	if (clerks(s.batch) > 1)
+		threads_meet<2>(clerks(s.batch) * 32);
+}
 
 /* One result: lanes of eight have a tile's rows for a sequence. */
 struct value {
@@ -18,12 +27,12 @@ struct value {
 	bool	 there;
 };
 
-/* The i-th of a group of n results' tiles, of which tile is the first. */
+/* The i-th result of a group of n tiles from the first on. */
 D_INLINE struct value
-value_of(const struct site &s, const struct step_op &op, uint32_t tile, uint32_t n, uint32_t i)
+value_of(const struct site &s, const struct step_op &op, uint32_t first, uint32_t n, uint32_t i)
 {
 	const uint32_t pair = i / STEP_ROWS, t = pair / s.batch;
-	const uint32_t row = (tile + t) * STEP_ROWS + i % STEP_ROWS;
+	const uint32_t row = (first + t) * STEP_ROWS + i % STEP_ROWS;
 	const bool there = t < n && row < op.rows;
 
 	return { t, pair - t * s.batch, row, there && op.bias != NULL ? __ldg(op.bias + row) : 0,
@@ -45,7 +54,7 @@ add_warps(const struct step &a, const struct site &s, const struct clerk &c, uin
 }
 
 /* Squares of several sequences' rows, in a lane: all are asked for until all are there. */
-enum { SEQS = 4, QUADS = STEP_WIDE / STEP_ROWS / 4 / 32 };
+enum { SEQS = 3, QUADS = STEP_WIDE / STEP_ROWS / 4 / 32 };
 D_INLINE void
 ask_squares(uint4 v[SEQS][QUADS], const struct step &a, const struct site &s,
     const struct step_op &op, uint32_t seq, int lane)
@@ -71,31 +80,50 @@ ask_squares(uint4 v[SEQS][QUADS], const struct step &a, const struct site &s,
  * with the one before, so that it is of the size of what 16 bits hold best.
  */
 D_INLINE void
-find_scale(const struct step &a, const struct site &s, const struct step_op &op, int lane)
+find_scale(const struct step &a, const struct site &s, const struct clerk &c,
+    const struct step_op &op)
 {
-#pragma unroll 1
-	for (uint32_t seq = 0; seq < s.batch; seq += SEQS) {
-		uint4 v[SEQS][QUADS];
+	const uint32_t seq = c.nth * SEQS;
+	uint4 v[SEQS][QUADS];
+	float scale[SEQS];
 
-		ask_squares(v, a, s, op, seq, lane);
+	static_assert(clerks(STEP_BATCH) * SEQS >= STEP_BATCH);
+	ask_squares(v, a, s, op, seq, c.lane);
 #pragma unroll
-		for (int k = 0; k < SEQS; k++) {
-			float sum = 0, scale;
+	for (int k = 0; k < SEQS; k++) {
+		float sum = 0;
 
-			if (seq + k >= s.batch)
-				break;
 #pragma unroll
-			for (int i = 0; i < QUADS; i++)
-				sum += __uint_as_float(v[k][i].x) + __uint_as_float(v[k][i].y) +
-				    (__uint_as_float(v[k][i].z) + __uint_as_float(v[k][i].w));
-			scale = rsqrtf(warp_sum(sum) / (float)a.hidden + a.eps);
-			if (lane == 0) {
-				s.factor[seq + k] = __fdividef(scale, s.scale[seq + k]);
-				s.scale[seq + k] = scale;
-			}
-		}
+		for (int i = 0; i < QUADS; i++)
+			sum += __uint_as_float(v[k][i].x) + __uint_as_float(v[k][i].y) +
+			    (__uint_as_float(v[k][i].z) + __uint_as_float(v[k][i].w));
+		scale[k] = rsqrtf(warp_sum(sum) / (float)a.hidden + a.eps);
 	}
+	clerks_meet(s);			/* the last ones are used no more */
+#pragma unroll
+	for (int k = 0; k < SEQS; k++)
+		if (c.lane == k && seq + k < s.batch) {
+			s.factor[seq + k] = __fdividef(scale[k], s.scale[seq + k]);
+			s.scale[seq + k] = scale[k];
+		}
 	__syncwarp();
+	clerks_meet(s);
+}
+
+/*
+ * Words of eight rows' values, a lane a row: their piece of x.  Of one sequence
+ * they fill a sector, twice.
+ */
+template <class T> D_INLINE void
+leave_piece(const struct site &s, const struct value &v, float mine, uint32_t x, int lane)
+{
+	const int first = lane / STEP_ROWS * STEP_ROWS, i = lane % STEP_ROWS;
+	const float low = __shfl_sync(~0u, mine, first + i % 4 * 2);
+	const float high = __shfl_sync(~0u, mine, first + i % 4 * 2 + 1);
+
+	if (v.there && (s.batch == 1 || i < 4))
+		words_put(s.words, x + v.row / STEP_ROWS * STEP_PIECE(s.batch) + v.seq * 16 +
+		    i * 4, pair<T>(low, high));
 }
 
 /* A new h: what is multiplied next but for the scale, and its square. */
@@ -103,11 +131,9 @@ template <class T> D_INLINE void
 leave_hidden(const struct step &a, const struct site &s, const struct value &v, float h,
     uint32_t x, uint32_t squares, int lane)
 {
-	const float mine = h * v.norm * s.scale[v.seq], next = __shfl_down_sync(~0u, mine, 1);
 	float square = v.there ? h * h : 0;
 
-	if (v.there && lane % 2 == 0)
-		words_put(s.words, x + (v.seq * a.hidden + v.row) * 2, pair<T>(mine, next));
+	leave_piece<T>(s, v, h * v.norm * s.scale[v.seq], x, lane);
 #pragma unroll
 	for (int i = 1; i < STEP_ROWS; i *= 2)
 		square += __shfl_xor_sync(~0u, square, i);
@@ -133,20 +159,20 @@ read_hidden(const struct step &a, const struct site &s)
 	float *to = (float *)(s.room + a.room.residual);
 
 #pragma unroll 1
-	for (uint32_t i = threadIdx.x; i < part.n * s.batch * STEP_ROWS; i += THREADS) {
+	for (uint32_t i = threadIdx.x; i < part.n * s.batch * STEP_ROWS; i += threads(s.batch)) {
 		const uint32_t tile = part.first + i / STEP_ROWS / s.batch;
 		const uint32_t row = tile * STEP_ROWS + i % STEP_ROWS;
 		const uint32_t seq = i / STEP_ROWS % s.batch;
 		const uint32_t *token = a.finish.token +
 		    (a.finish.place[seq].n_generated - 1) * s.batch;
 
-		line_expect(a.first_norm + row, false);
+		line_expect(a.first_norm + row);
 		to[i] = to_float(((const T *)a.finish.embed)[token[seq] * (size_t)a.hidden + row]);
 	}
 }
 
 template <class T> D_INLINE void
-leave_first(const struct step &a, const struct site &s, int lane)
+leave_first(const struct step &a, const struct site &s, const struct clerk &c)
 {
 	const struct step_part part = part_of(a, s, STEP_OUT);
 	const struct step_op &next = op_of(a, s, STEP_QKV);
@@ -155,11 +181,11 @@ leave_first(const struct step &a, const struct site &s, int lane)
 	before.bias = NULL;
 	before.norm = a.first_norm;
 #pragma unroll 1
-	for (uint32_t i = 0; i < part.n * s.batch * STEP_ROWS; i += 32) {
-		const struct value v = value_of(s, before, part.first, part.n, i + lane);
+	for (uint32_t i = c.nth * 32; i < part.n * s.batch * STEP_ROWS; i += clerks(s.batch) * 32) {
+		const struct value v = value_of(s, before, part.first, part.n, i + c.lane);
 
 		leave_hidden<T>(a, s, v, v.there ? *residual_of(a, s, v) : 0, next.x,
-		    next.square, lane);
+		    next.square, c.lane);
 	}
 }
 
@@ -177,16 +203,6 @@ leave_logit(const struct step &a, const struct site &s, const struct value &v, f
 		b = better(b, __shfl_xor_sync(~0u, b, i));
 	if (lane % STEP_ROWS == 0)
 		atomicMax(s.best + v.seq, b);
-}
-
-template <class T> D_INLINE void
-leave_act(const struct site &s, const struct step_op &op, const struct value &v, float y,
-    int lane)
-{
-	const float next = __shfl_down_sync(~0u, y, 1);
-
-	if (v.there && lane % 2 == 0)
-		words_put(s.words, op.out + (v.seq * op.rows + v.row) * 2, pair<T>(y, next));
 }
 
 /* The sum over columns, and what becomes of it. */
@@ -209,55 +225,87 @@ result_of(const struct step &a, const struct site &s, const struct clerk &c,
 }
 
 template <class T> D_INLINE void
-finish_value(const struct step &a, const struct site &s, const struct clerk &c,
-    const struct step_op &op, const struct value &v)
+leave(const struct step &a, const struct site &s, const struct step_op &op,
+    const struct value &v, float y, int lane)
 {
-	const float y = result_of(a, s, c, op, v);
-
-	stamp_left(a, s, op, y);
 	if (is_deep(op))
-		leave_hidden<T>(a, s, v, y, op.out, op.out_square, c.lane);
+		leave_hidden<T>(a, s, v, y, op.out, op.out_square, lane);
 	else if (op.kind == STEP_VOCAB)
-		leave_logit(a, s, v, y, c.lane);
+		leave_logit(a, s, v, y, lane);
 	else if (op.kind == STEP_GATE)
-		leave_act<T>(s, op, v, y, c.lane);
+		leave_piece<T>(s, v, y, op.out, lane);
 	else if (v.there)
 		words_put(s.words, op.out + (v.seq * op.rows + v.row) * 4, y);
 }
 
-template <class T> D_INLINE void
+/* N results a lane, all of them on their way at a time. */
+template <class T, int N> D_INLINE void
+finish_values(const struct step &a, const struct site &s, const struct clerk &c,
+    const struct step_op &op, const struct value v[N])
+{
+	float y[N];
+
+#pragma unroll
+	for (int k = 0; k < N; k++)
+		y[k] = result_of(a, s, c, op, v[k]);
+	stamp_left(a, s, op, y[N - 1]);
+#pragma unroll
+	for (int k = 0; k < N; k++)
+		if (__ballot_sync(~0u, v[k].there) != 0)
+			leave<T>(a, s, op, v[k], y[k], c.lane);
+}
+
+template <int N> D_INLINE void
+values_of(struct value v[N], const struct site &s, const struct step_op &op, uint32_t first,
+    uint32_t n, uint32_t i)
+{
+#pragma unroll
+	for (int k = 0; k < N; k++)
+		v[k] = value_of(s, op, first, n, i + k * 32);
+}
+
+/* Of a group of tiles; biases and norms are asked for before there are sums. */
+template <class T, int N> D_INLINE void
+finish_group(const struct step &a, const struct site &s, struct clerk &c,
+    const struct step_op &op, uint32_t first, uint32_t n, struct value v[N])
+{
+	const uint32_t values = n * s.batch * STEP_ROWS, each = clerks(s.batch) * N * 32;
+
+	barrier_wait(s.ready + c.at * 8, c.turn);
+	if (c.nth * N * 32 < values)
+		stamp(a, s, op, STEP_SUMMED);
+#pragma unroll 1
+	for (uint32_t i = c.nth * N * 32; i < values; i += each) {
+		finish_values<T, N>(a, s, c, op, v);
+		values_of<N>(v, s, op, first, n, i + each + c.lane);
+	}
+	__syncwarp();
+	if (c.lane == 0)
+		barrier_arrive(s.empty + c.at * 8);
+	c.at ^= 1;
+	c.turn ^= c.at == 0;
+}
+
+template <class T, int N> D_INLINE void
 finish_product(const struct step &a, const struct site &s, struct clerk &c,
     const struct step_op &op, struct step_part part)
 {
 	const uint32_t n = part.n / op.halves;
 	const uint32_t group = (is_deep(op) ? STEP_DEEP : STEP_GROUP) / op.halves;
-	struct value next = value_of(s, op, part.first, min(group, n), c.lane);
 
-	if (!is_deep(op)) {
-		find_scale(a, s, op, c.lane);
-		stamp(a, s, op, STEP_SCALED);
-	}
 #pragma unroll 1
-	for (uint32_t j = 0; j < n; j += group) {
-		const uint32_t tiles = min(group, n - j), first = part.first + j;
-		const uint32_t values = tiles * s.batch * STEP_ROWS;
+	for (uint32_t j = 0; j < n || j == 0; j += group) {
+		const uint32_t tiles = min(group, n - j);
+		struct value v[N];
 
-		barrier_wait(s.ready + c.at * 8, c.turn);
-		stamp(a, s, op, STEP_SUMMED);
-#pragma unroll 1
-		for (uint32_t i = 0; i < values; i += 32) {
-			const struct value v = next;
-			const bool more = i + 32 < values;	/* of this group */
-
-			next = value_of(s, op, more ? first : first + tiles, more ? tiles :
-			    min(group, n - j - tiles), c.lane + (more ? i + 32 : 0));
-			finish_value<T>(a, s, c, op, v);
+		values_of<N>(v, s, op, part.first + j, tiles, c.nth * N * 32 + c.lane);
+		if (j == 0 && !is_deep(op)) {
+			find_scale(a, s, c, op);
+			if (c.nth == 0)
+				stamp(a, s, op, STEP_SCALED);
 		}
-		__syncwarp();
-		if (c.lane == 0)
-			barrier_arrive(s.empty + c.at * 8);
-		c.at ^= 1;
-		c.turn ^= c.at == 0;
+		if (n > 0)
+			finish_group<T, N>(a, s, c, op, part.first + j, tiles, v);
 	}
 }
 
@@ -299,17 +347,20 @@ end_step(const struct step &a, const struct site &s, int lane)
 	}
 }
 
-template <class T> D_INLINE void
-finish_all(const struct step &a, const struct site &s, int lane)
+template <class T, bool ONE> D_INLINE void
+finish_all(const struct step &a, const struct site &s, uint32_t nth, int lane)
 {
-	struct clerk c = { 0, 0, lane };
+	struct clerk c = { 0, 0, nth, lane };
 
-	leave_first<T>(a, s, lane);
+	leave_first<T>(a, s, c);
 #pragma unroll 1
 	for (uint32_t i = 0; i < a.n_ops; i++)
 		if (op_of(a, s, i).kind != STEP_ATTEND)
-			finish_product<T>(a, s, c, op_of(a, s, i), part_of(a, s, i));
-	end_step(a, s, lane);
+			finish_product<T, ONE ? 1 : 3>(a, s, c, op_of(a, s, i),
+			    part_of(a, s, i));
+	clerks_meet(s);
+	if (nth == 0)
+		end_step(a, s, lane);
 }
 
 #endif

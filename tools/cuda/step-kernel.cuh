@@ -31,7 +31,7 @@ lay_room(struct step *a, uint32_t dim)
 	r.residual = r.sums + 2 * a->most_tiles * sums_stride(batch) * 4;
 	r.queries = r.residual + STEP_DEEP * batch * STEP_ROWS * 4;
 	r.scores = r.queries + (GROUP_MAX + 2) * dim * 2;
-	r.ops = r.scores + WARPS * SCORES * 2;
+	r.ops = r.scores + WARPS * LOOK * SCORES * 2;
 	r.heads = r.ops + a->n_ops * sizeof *a->op;
 	r.parts = r.heads + a->n_layers * sizeof *a->heads;
 	r.all = r.parts + a->n_ops * sizeof *a->part;
@@ -62,7 +62,7 @@ begin_step(const struct step &a, const struct site &s, uint32_t barrier)
 		fetch_tables(a, s, barrier);
 	read_hidden<T>(a, s);
 #pragma unroll 1	/* first those who have nothing of that */
-	for (uint32_t i = THREADS - 1 - threadIdx.x; i < a.n_ops; i += THREADS)
+	for (uint32_t i = threads(s.batch) - 1 - threadIdx.x; i < a.n_ops; i += threads(s.batch))
 		part[i] = a.part[(size_t)blockIdx.x * a.n_ops + i];
 	if (threadIdx.x < s.batch)
 		s.position[threadIdx.x] = a.finish.place[threadIdx.x].position;
@@ -87,7 +87,7 @@ multiply_all(const struct step &a, const struct site &s, struct ring &r, int war
 }
 
 /* ONE: the batch is one sequence, which saves it much of its arithmetic. */
-template <class T, int D, bool ONE> __global__ void __launch_bounds__(THREADS, 1)
+template <class T, int D, bool ONE> __global__ void __launch_bounds__(threads(ONE ? 1 : 2), 1)
 step(const __grid_constant__ struct step a)
 {
 #if __CUDA_ARCH__ >= 900
@@ -99,11 +99,10 @@ step(const __grid_constant__ struct step a)
 	const uint32_t barrier = (uint32_t)__cvta_generic_to_shared(barriers);
 	const uint32_t tables = barrier + (2 * STEP_STAGES + 4) * 8;
 	const uint32_t set = *a.turn & 1;
-	const bool keep = a.keep == STEP_KEEP_MARKED;
 	struct ring r = { (uint32_t)__cvta_generic_to_shared(smem), barrier,
 	    barrier + STEP_STAGES * 8, a.n_stages, a.under_way, 0, 0 };
 	const struct site s = { { a.words + set * a.set,
-	    set == 0 ? (ptrdiff_t)a.set : -(ptrdiff_t)a.set, word_policy(keep), keep }, smem,
+	    set == 0 ? (ptrdiff_t)a.set : -(ptrdiff_t)a.set, word_policy() }, smem,
 	    smem + a.n_stages * STEP_STAGE, scale, factor, best, position,
 	    barrier + 2 * STEP_STAGES * 8, barrier + (2 * STEP_STAGES + 2) * 8,
 	    ONE ? 1 : (uint32_t)a.finish.batch };
@@ -118,7 +117,7 @@ step(const __grid_constant__ struct step a)
 	}
 	if (threadIdx.x < 2) {
 		barrier_init(s.ready + threadIdx.x * 8, WARPS);
-		barrier_init(s.empty + threadIdx.x * 8, 1);
+		barrier_init(s.empty + threadIdx.x * 8, clerks(s.batch));
 	}
 	if (threadIdx.x == 0)
 		barrier_init(tables, 1);
@@ -126,12 +125,12 @@ step(const __grid_constant__ struct step a)
 	__syncthreads();
 	begin_step<T>(a, s, tables);
 	__syncthreads();
-	if (warp == WARPS + 1)
-		fetch<D>(a, s, r, lane);
-	else if (warp == WARPS)
-		finish_all<T>(a, s, lane);
-	else
+	if (warp < WARPS)
 		multiply_all<T, D, ONE>(a, s, r, warp, lane);
+	else if (warp < WARPS + (int)clerks(s.batch))
+		finish_all<T, ONE>(a, s, warp - WARPS, lane);
+	else
+		fetch<D>(a, s, r, lane);
 #endif
 }
 

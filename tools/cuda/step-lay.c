@@ -15,6 +15,13 @@ region(size_t *at, size_t bytes)
 	return here;
 }
 
+/* Bytes of so many columns of x that tiles leave. */
+static size_t
+pieces(const struct engine *e, size_t cols)
+{
+	return cols / STEP_ROWS * STEP_PIECE(e->plan.batch);
+}
+
 /* Where a layer's words lie, from where the layer's do. */
 struct places {
 	size_t	 x, square, qkv, spans, context, x2, square2, act, all;
@@ -28,15 +35,15 @@ places_of(const struct engine *e)
 	const size_t squares = batch * m->hidden / STEP_ROWS * sizeof(float);
 	struct places w = { 0 };
 
-	w.x = region(&w.all, batch * m->hidden * word);
+	w.x = region(&w.all, pieces(e, m->hidden));
 	w.square = region(&w.all, squares);
 	w.qkv = region(&w.all, batch * (m->q_size + 2 * m->kv_size) * sizeof(float));
 	w.spans = region(&w.all, batch * m->heads * e->step.n_splits *
 	    (m->head_dim + 4) * sizeof(float));
 	w.context = region(&w.all, batch * m->q_size * word);
-	w.x2 = region(&w.all, batch * m->hidden * word);
+	w.x2 = region(&w.all, pieces(e, m->hidden));
 	w.square2 = region(&w.all, squares);
-	w.act = region(&w.all, batch * m->ffn * word);
+	w.act = region(&w.all, pieces(e, m->ffn));
 	return w;
 }
 
@@ -65,12 +72,23 @@ can(const struct engine *e)
 	    m->hidden <= STEP_WIDE && m->ffn % 8 == 0 && m->experts == 0 && is_even(e);
 }
 
+static struct step_deal
+deal_of(const struct engine *e)
+{
+	const struct model *m = e->m;
+
+	return (struct step_deal){ .n_blocks = e->step.n_blocks, .n_layers = (uint32_t)m->n_layers,
+	    .hidden = (uint32_t)m->hidden, .qkv = (uint32_t)(m->q_size + 2 * m->kv_size),
+	    .q_size = (uint32_t)m->q_size, .ffn = (uint32_t)m->ffn, .vocab = (uint32_t)m->vocab,
+	    .units = (uint32_t)(e->plan.batch * m->kv_heads * e->step.n_splits) };
+}
+
 /* Spans of the cache, so that every block has one where they are long. */
 static uint32_t
 spans(const struct engine *e)
 {
 	const size_t pairs = e->plan.batch * e->m->kv_heads;
-	const size_t most = (size_t)e->queue.n_sms / pairs;
+	const size_t most = e->step.n_blocks / pairs;
 	size_t n = (e->n_positions + SPAN - 1) / SPAN;
 
 	n = n < most ? n : most;
@@ -84,7 +102,7 @@ step_lay(struct engine *e, struct arena *a)
 {
 	const struct model *m = e->m;
 	struct step *s = &e->step;
-	const size_t blocks = (size_t)e->queue.n_sms;
+	struct step_deal d;
 
 	*s = (struct step){ 0 };
 	if (e->plan.step != STEP_PERSISTENT || !can(e))
@@ -92,8 +110,11 @@ step_lay(struct engine *e, struct arena *a)
 	*s = (struct step){ .finish = e->finish, .n_layers = (uint32_t)m->n_layers,
 	    .n_ops = (uint32_t)m->n_layers * STEP_VOCAB + 1,
 	    .hidden = (uint32_t)m->hidden, .q_size = (uint32_t)m->q_size,
-	    .n_splits = spans(e), .n_blocks = (uint32_t)blocks,
+	    .under_way = STEP_UNDER_WAY,
 	    .eps = (float)m->arch->norm_eps, .first_norm = e->weights.layer->attn_norm };
+	d = deal_of(e);
+	s->n_blocks = step_blocks(&d, (uint32_t)e->queue.n_sms);
+	s->n_splits = spans(e);
 	s->set = (m->n_layers + 1) * places_of(e).all;
 	if (s->set > UINT32_MAX || !cu_step_fits(e->weights.word, s, (uint32_t)m->head_dim)) {
 		s->n_blocks = 0;
@@ -101,13 +122,13 @@ step_lay(struct engine *e, struct arena *a)
 	}
 	s->words = take(a, 2, s->set);
 	s->op = take(a, s->n_ops, sizeof *s->op);
-	s->part = take(a, blocks * s->n_ops, sizeof *s->part);
+	s->part = take(a, (size_t)s->n_blocks * s->n_ops, sizeof *s->part);
 	s->heads = take(a, m->n_layers, sizeof *s->heads);
 	s->turn = take(a, 2, sizeof *s->turn);
 	s->done = s->turn == NULL ? NULL : s->turn + 1;
-	s->finish.best = take(a, e->plan.batch * blocks, sizeof *s->finish.best);
+	s->finish.best = take(a, e->plan.batch * s->n_blocks, sizeof *s->finish.best);
 	if (e->plan.keep_stamps)
-		e->stamp = take(a, blocks * s->n_ops * STEP_EVENTS, sizeof *e->stamp);
+		e->stamp = take(a, (size_t)s->n_blocks * s->n_ops * STEP_EVENTS, sizeof *e->stamp);
 }
 
 static void
@@ -139,7 +160,8 @@ fill_layer(struct step_op *op, const struct engine *e, uint32_t l, size_t at)
 		op[kind[i]] = (struct step_op){ .w = m[i]->w, .cols = (uint32_t)m[i]->cols,
 		    .rows = (uint32_t)m[i]->rows / halves, .halves = halves,
 		    .kind = kind[i], .layer = l, .x = (uint32_t)(at + x[i]),
-		    .x_bytes = (uint32_t)(e->plan.batch * m[i]->cols * word),
+		    .x_bytes = (uint32_t)(kind[i] == STEP_OUT ?
+		    e->plan.batch * m[i]->cols * word : pieces(e, m[i]->cols)),
 		    .square = (uint32_t)(at + square[i]), .out = (uint32_t)(at + out[i]),
 		    .out_square = (uint32_t)(at + out_square[i]) };
 	}
@@ -170,7 +192,7 @@ fill_ops(const struct engine *e)
 	op[s->n_ops - 1] = (struct step_op){ .w = e->weights.lm_head.w,
 	    .cols = s->hidden, .rows = (uint32_t)e->m->vocab, .halves = 1,
 	    .kind = STEP_VOCAB, .x = (uint32_t)(last + p.x), .x_bytes =
-	    (uint32_t)(e->plan.batch * s->hidden * e->weights.word_bytes),
+	    (uint32_t)pieces(e, s->hidden),
 	    .square = (uint32_t)(last + p.square) };
 	put(s->op, op, s->n_ops * sizeof *op);
 	put(s->heads, h, s->n_layers * sizeof *h);
@@ -183,13 +205,7 @@ static bool
 fill(const struct engine *e)
 {
 	const struct step *s = &e->step;
-	const struct model *m = e->m;
-	const struct step_deal d = { .n_blocks = s->n_blocks, .n_layers = s->n_layers,
-	    .hidden = s->hidden, .qkv = (uint32_t)(m->q_size + 2 * m->kv_size),
-	    .q_size = s->q_size, .ffn = (uint32_t)m->ffn, .vocab = (uint32_t)m->vocab,
-	    .units = (uint32_t)(e->plan.batch * m->kv_heads * s->n_splits),
-	    .unit_bytes = (e->plan.prompt + e->plan.generate / 2) / s->n_splits *
-	    m->head_dim * 2 * e->weights.word_bytes };
+	const struct step_deal d = deal_of(e);
 	struct step_part *part = xalloc((size_t)s->n_blocks * s->n_ops, sizeof *part);
 	const bool dealt = step_deal(&d, part);
 

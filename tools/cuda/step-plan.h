@@ -24,8 +24,13 @@ enum {
 	STEP_BATCH = 8,			/* sequences, at most */
 	STEP_SPLITS = 64,		/* spans of positions, at most */
 	STEP_STAGE = 2 * STEP_ROWS * (STEP_COLS + 64),	/* bytes */
-	STEP_STAGES = 8, STEP_STAGES_LEAST = 2		/* at most, at least */
+	STEP_STAGES = 8, STEP_STAGES_LEAST = 2,		/* at most, at least */
+	/* That are filled at a time: of one, memory rests; behind more, words wait. */
+	STEP_UNDER_WAY = 2
 };
+
+/* Bytes of eight columns of x, of all sequences: no less than a sector of the L2. */
+#define STEP_PIECE(batch) ((batch) == 1 ? 32 : (batch) * STEP_ROWS * 2)
 
 /* A step's work, in order: five kinds a layer, and the last once. */
 enum step_kind { STEP_QKV, STEP_ATTEND, STEP_OUT, STEP_GATE, STEP_DOWN, STEP_VOCAB };
@@ -40,8 +45,9 @@ struct step_deal {
 	uint32_t n_blocks, n_layers;
 	uint32_t hidden, qkv, q_size, ffn, vocab;	/* rows */
 	uint32_t units;			/* (sequence, key head, span) */
-	uint64_t unit_bytes;
 };
+/* How many of so many blocks, or of up to a sixth fewer, have the most equal parts. */
+uint32_t step_blocks(const struct step_deal *, uint32_t most);
 /* part[block][op]; false: a block would have too many tiles of hidden. */
 bool	step_deal(const struct step_deal *, struct step_part *);
 

@@ -57,6 +57,7 @@ hand_put(const struct hand &h, const struct site &s, float *tile, const float c[
 /* What a lane needs of a product. */
 struct task {
 	const char *x;			/* from the lane's first column on */
+	uint32_t apart;			/* bytes of x from unit to unit */
 	uint32_t row, col, per;		/* per: tiles a stage */
 	int	 units, asked;		/* of weights that this lane has, and of x */
 };
@@ -67,9 +68,10 @@ task_of(const struct site &s, const struct hand &h, const struct step_op &op)
 	const uint32_t g = h.lane / 4, col = h.warp * UNIT + h.lane % 4 * 8;
 	const int units = ((int)op.cols - (int)col + APART - 1) / APART;
 	const bool mine = ONE ? g % 4 == 0 : g < s.batch;
+	const struct layout x = layout_of(op, s.batch);
 
-	return { s.words.now + op.x + ((ONE ? 0 : g * op.cols) + col) * 2, g, col,
-	    tiles_a_stage(op.cols), units, mine ? units : 0 };
+	return { s.words.now + op.x + (ONE ? 0 : g * x.seq) + col / 8 * x.piece,
+	    APART / 8 * x.piece, g, col, tiles_a_stage(op.cols), units, mine ? units : 0 };
 }
 
 /* x of a unit in a lane. */
@@ -168,8 +170,8 @@ multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct
 		uint4 v[N];
 
 		stamp(a, s, op, STEP_ASKED);
-		words_ask<N>(s.words, v, t.x, APART * 2, t.asked);
-		words_settle<N>(s.words, v, t.x, APART * 2, t.asked, !ONE);
+		words_ask<N>(s.words, v, t.x, t.apart, t.asked);
+		words_settle<N>(s.words, v, t.x, t.apart, !ONE);
 		stamp(a, s, op, STEP_ARRIVED);
 		factors<ONE, N>(f, v, h.lane);
 	}
@@ -213,7 +215,7 @@ multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct
 	uint4 next[UNITS];
 
 	stamp(a, s, op, STEP_ASKED);
-	words_ask<UNITS>(s.words, next, t.x, APART * 2, t.asked);
+	words_ask<UNITS>(s.words, next, t.x, t.apart, t.asked);
 	hand_wait(h, s);
 #pragma unroll 1
 	for (uint32_t from = 0; from < op.cols; from += STEP_COLS) {
@@ -222,12 +224,12 @@ multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct
 		float *to = sums_at(a, s, h.at, 0);
 		uint32_t at = 0;
 
-		words_settle<UNITS>(s.words, next, t.x, APART * 2, t.asked, !ONE);
+		words_settle<UNITS>(s.words, next, t.x, t.apart, !ONE);
 		stamp(a, s, op, STEP_ARRIVED);
 		factors<ONE, UNITS>(f, next, h.lane);
-		t.x += STEP_COLS * 2;
+		t.x += UNITS * t.apart;
 		t.asked -= UNITS;
-		words_ask<UNITS>(s.words, next, t.x, APART * 2, t.asked);
+		words_ask<UNITS>(s.words, next, t.x, t.apart, t.asked);
 #pragma unroll 1
 		for (uint32_t i = 0; i < n; i++, to += stride) {
 			float c[1][2] = {};

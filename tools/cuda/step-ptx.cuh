@@ -45,15 +45,14 @@ read_once_policy(void)
 	return p;
 }
 
-/* Of words: the last to leave the L2, or as others. */
+/* Of words: the last to leave the L2. */
 D_INLINE uint64_t
-word_policy(bool keep)
+word_policy(void)
 {
-	uint64_t last, normal;
+	uint64_t p;
 
-	asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(last));
-	asm volatile("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(normal));
-	return keep ? last : normal;
+	asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(p));
+	return p;
 }
 
 D_INLINE void
@@ -101,6 +100,16 @@ word_put(void *p, uint32_t v, uint64_t policy)
 	    :: "l"(p), "r"(v), "l"(policy) : "memory");
 }
 
+/* What lies there, if so; else v stays. */
+D_INLINE void
+word_again4(uint4 *v, const void *p, bool so, uint64_t policy)
+{
+	asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; "
+	    "@p ld.relaxed.gpu.global.L2::cache_hint.v4.b32 {%0,%1,%2,%3}, [%4], %6; }"
+	    : "+r"(v->x), "+r"(v->y), "+r"(v->z), "+r"(v->w)
+	    : "l"(p), "r"((uint32_t)so), "l"(policy) : "memory");
+}
+
 /* What lies there, if it does; else 0. */
 D_INLINE uint32_t
 word_ask(const void *p, bool there, uint64_t policy)
@@ -118,21 +127,22 @@ word_ask4(const void *p, bool there, uint64_t policy)
 {
 	uint4 v = make_uint4(0, 0, 0, 0);
 
-	asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; "
-	    "@p ld.relaxed.gpu.global.L2::cache_hint.v4.b32 {%0,%1,%2,%3}, [%4], %6; }"
-	    : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)
-	    : "l"(p), "r"((uint32_t)there), "l"(policy) : "memory");
+	word_again4(&v, p, there, policy);
 	return v;
 }
 
 /* Its line comes to the L2, and where it lies to this multiprocessor. */
 D_INLINE void
-line_expect(const void *p, bool keep)
+line_expect(const void *p)
 {
-	if (keep)
-		asm volatile("prefetch.global.L2::evict_last [%0];" :: "l"(p));
-	else
-		asm volatile("prefetch.global.L2 [%0];" :: "l"(p));
+	asm volatile("prefetch.global.L2 [%0];" :: "l"(p));
+}
+
+/* The same of words. */
+D_INLINE void
+word_line_expect(const void *p)
+{
+	asm volatile("prefetch.global.L2::evict_last [%0];" :: "l"(p));
 }
 
 /* The same for all multiprocessors. */
@@ -145,11 +155,11 @@ clock_ns(void)
 	return t;
 }
 
-/* So many threads of the block, all in whole warps. */
-D_INLINE void
+/* So many threads of the block, all in whole warps; each meeting by a number of its own. */
+template <int N> D_INLINE void
 threads_meet(uint32_t threads)
 {
-	asm volatile("bar.sync 1, %0;" :: "r"(threads) : "memory");
+	asm volatile("bar.sync %0, %1;" :: "n"(N), "r"(threads) : "memory");
 }
 
 #endif

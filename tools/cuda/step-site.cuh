@@ -3,12 +3,24 @@
 #define STEP_SITE_CUH
 
 enum {
-	WARPS = 8,			/* that multiply; then one that adds up, one that fetches */
-	THREADS = (WARPS + 2) * 32,
+	WARPS = 8,			/* that multiply; then those that add up, one that fetches */
 	UNIT = 32,			/* columns that a warp takes at a time */
 	GROUP_MAX = 8,			/* query heads that share a key head */
-	SCORES = GROUP_MAX * 20		/* words of a warp's scores */
+	LOOK = 2, LOOKED = LOOK * 16	/* positions that a warp looks at at a time */
 };
+
+/* Warps that add up: of one sequence there is little to add. */
+static __host__ __device__ constexpr uint32_t
+clerks(uint32_t batch)
+{
+	return batch == 1 ? 1 : 3;
+}
+
+static __host__ __device__ constexpr uint32_t
+threads(uint32_t batch)
+{
+	return (WARPS + clerks(batch) + 1) * 32;
+}
 
 struct site {
 	struct words words;
@@ -85,6 +97,23 @@ is_deep(const struct step_op &op)
 	return op.kind == STEP_OUT || op.kind == STEP_DOWN;
 }
 
+/*
+ * Where x lies: a sequence's eight columns are a piece.  What tiles have left is
+ * a tile's pieces together, at least a sector of the L2, so that no two blocks
+ * write to one; the context lies row by row.
+ */
+struct layout {
+	uint32_t piece, seq;		/* bytes from one to the next */
+};
+
+D_INLINE struct layout
+layout_of(const struct step_op &op, uint32_t batch)
+{
+	if (op.kind == STEP_OUT)
+		return { 16, op.cols * 2 };
+	return { STEP_PIECE(batch), 16 };
+}
+
 /* How tiles of so many columns lie in a stage. */
 D_INLINE uint32_t
 tiles_a_stage(uint32_t cols)
@@ -107,7 +136,8 @@ unit_of(const struct step &a, const struct site &s, const struct heads &h, uint3
 	const uint32_t seq = unit / a.n_splits / h.kv_heads;
 	const uint32_t position = s.position[seq], all = position + 1;
 	const uint32_t begin = h.window != 0 && all > h.window ? all - h.window : 0;
-	const uint32_t each = ((all - begin + a.n_splits - 1) / a.n_splits + 15) / 16 * 16;
+	const uint32_t each = ((all - begin + a.n_splits - 1) / a.n_splits + LOOKED - 1) /
+	    LOOKED * LOOKED;
 
 	return { seq, kv, (seq * h.kv_heads + kv) * (size_t)h.n_positions * h.dim,
 	    h.heads / h.kv_heads, position, min(begin + split * each, all),
@@ -125,7 +155,7 @@ span_at(const struct step &a, uint32_t seq, uint32_t head, uint32_t split)
 template <int D> D_INLINE constexpr uint32_t
 positions_a_stage(void)
 {
-	return STEP_STAGE / (4 * D) / 16 * 16;
+	return STEP_STAGE / (4 * D) / LOOKED * LOOKED;
 }
 
 #endif

@@ -13,8 +13,7 @@
 struct words {
 	char	*now;
 	ptrdiff_t other;		/* from now */
-	uint64_t policy;
-	bool	 keep;
+	uint64_t policy;		/* they leave the L2 last */
 };
 
 D_INLINE void
@@ -38,7 +37,16 @@ words_most(uint4 v)
 	return max(max(v.x, v.y), max(v.z, v.w));
 }
 
-/* Lines that all blocks read come to the L2: each asks for its share of many. */
+/* Lines that few blocks read come to the L2. */
+D_INLINE void
+words_expect_all(const struct words &w, uint32_t at, uint32_t bytes, int lane)
+{
+#pragma unroll 1
+	for (uint32_t i = at / 128 + lane; i * 128 < at + bytes; i += 32)
+		word_line_expect(w.now + i * 128);
+}
+
+/* Lines that all blocks read do: each asks for its share of many. */
 D_INLINE void
 words_expect(const struct words &w, uint32_t at, uint32_t bytes, int lane)
 {
@@ -47,7 +55,7 @@ words_expect(const struct words &w, uint32_t at, uint32_t bytes, int lane)
 
 #pragma unroll 1
 	for (uint32_t i = lane * apart + blockIdx.x % apart; i < lines; i += 32 * apart)
-		line_expect(w.now + at + i * 128, w.keep);
+		word_line_expect(w.now + at + i * 128);
 }
 
 /* Four words at each of N places, so many bytes apart, of which n are there. */
@@ -59,10 +67,9 @@ words_ask(const struct words &w, uint4 v[N], const char *p, uint32_t apart, int 
 		v[i] = word_ask4(p + i * apart, i < n, w.policy);
 }
 
-/* All are asked for again until all are there; of many, one that was not, until then. */
+/* What is missing is asked for again until all is there; of much, one until it is, first. */
 template <int N> D_INLINE void
-words_settle(const struct words &w, uint4 v[N], const char *p, uint32_t apart, int n,
-    bool many)
+words_settle(const struct words &w, uint4 v[N], const char *p, uint32_t apart, bool much)
 {
 	for (;;) {
 		uint32_t all = 0, missing = 0;
@@ -72,16 +79,18 @@ words_settle(const struct words &w, uint4 v[N], const char *p, uint32_t apart, i
 			const uint32_t most = words_most(v[i]);
 
 			all = max(all, most);
-			if (many && most == NOT_YET)
+			if (much && most == NOT_YET)
 				missing = i;
 		}
 		if (all != NOT_YET)
 			break;
-		if (many)
+		if (much)
 			while (words_most(word_ask4(p + missing * apart, true,
 			    w.policy)) == NOT_YET)
 				continue;
-		words_ask<N>(w, v, p, apart, n);
+#pragma unroll
+		for (int i = 0; i < N; i++)
+			word_again4(&v[i], p + i * apart, words_most(v[i]) == NOT_YET, w.policy);
 	}
 	__syncwarp();
 }

@@ -33,46 +33,26 @@ cu_step_fits(enum word word, struct step *a, uint32_t dim)
 	if (left < STEP_STAGES_LEAST * STEP_STAGE)
 		return false;
 	a->n_stages = min((uint32_t)left / STEP_STAGE, (uint32_t)STEP_STAGES);
-	a->under_way = a->n_stages;
 	return cudaFuncSetAttribute(kernel_of(word, a, dim), cudaFuncAttributeMaxDynamicSharedMemorySize,
 	    shared_bytes(a)) == cudaSuccess &&
-	    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(word, a, dim), THREADS,
+	    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(word, a, dim),
+	    threads((uint32_t)a->finish.batch),
 	    shared_bytes(a)) == cudaSuccess && (uint32_t)(blocks * sms) >= a->n_blocks;
-}
-
-/* As much of the words as the part of the L2 that is set aside for such holds. */
-static cudaLaunchAttribute
-window_of(const struct step *a)
-{
-	cudaLaunchAttribute w = {};
-	int device = 0, most = 0;
-	size_t aside = 0, bytes;
-
-	cudaGetDevice(&device);
-	cudaDeviceGetAttribute(&most, cudaDevAttrMaxAccessPolicyWindowSize, device);
-	cudaDeviceGetLimit(&aside, cudaLimitPersistingL2CacheSize);
-	bytes = min(2 * a->set, (size_t)most);
-	w.id = cudaLaunchAttributeAccessPolicyWindow;
-	w.val.accessPolicyWindow = { a->words, bytes, min(1.f, (float)aside / (float)bytes),
-	    cudaAccessPropertyPersisting, cudaAccessPropertyNormal };
-	return w;
 }
 
 void
 cu_step(const struct queue *q, enum word word, const struct step *a, uint32_t dim)
 {
 	cudaLaunchConfig_t c = {};
-	cudaLaunchAttribute attrs[2] = {};
+	cudaLaunchAttribute together = {};
 
-	attrs[0].id = cudaLaunchAttributeCooperative;
-	attrs[0].val.cooperative = 1;
-	if (a->keep == STEP_KEEP_WINDOW)
-		attrs[1] = window_of(a);
+	together.id = cudaLaunchAttributeCooperative;
+	together.val.cooperative = 1;
 	c.gridDim = dim3(a->n_blocks);
-	c.blockDim = dim3(THREADS);
+	c.blockDim = dim3(threads((uint32_t)a->finish.batch));
 	c.dynamicSmemBytes = shared_bytes(a);
 	c.stream = q->stream;
-	c.attrs = attrs;
-	c.numAttrs = a->keep == STEP_KEEP_WINDOW ? 2 : 1;
+	c.attrs = &together;
+	c.numAttrs = 1;
 	cudaLaunchKernelEx(&c, kernel_of(word, a, dim), *a);
 }

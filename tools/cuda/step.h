@@ -42,13 +42,6 @@ enum step_event {
 	STEP_EVENTS
 };
 
-/* Words in the L2 until they are used, and for the next steps. */
-enum step_keep {
-	STEP_KEEP_NOT,			/* like all else, though weights leave first */
-	STEP_KEEP_MARKED,		/* each access says that they leave last */
-	STEP_KEEP_WINDOW		/* the launch does, within what is set aside */
-};
-
 struct step {
 	const struct step_op *op;	/* [n_ops] */
 	const struct step_part *part;	/* [block][n_ops] */
@@ -62,14 +55,13 @@ struct step {
 	struct finish finish;		/* best: [batch][block] */
 	uint32_t n_layers, n_ops, hidden, q_size, n_splits;
 	uint32_t n_stages, n_blocks;
-	enum step_keep keep;
 	uint32_t under_way;		/* stages that are filled at a time, at most */
 	float	 eps;
 	uint32_t most_tiles;		/* that sums are handed over of */
 	struct step_room room;
 };
 
-/* step.cu: fills n_stages, under_way (all of them) and room; false: too little shared memory, or not all
+/* step.cu: fills n_stages and room; false: too little shared memory, or not all
  * blocks would run at a time. */
 bool	cu_step_fits(enum word, struct step *, uint32_t dim);
 void	cu_step(const struct queue *, enum word, const struct step *, uint32_t dim);
