@@ -89,8 +89,9 @@ is 'auto, too many sequences'     step=kernels 'took 9'
 exits 2 'but not if asked for'    'run 9 --step persistent' '--step persistent: not with this model, batch'
 yaml2kv shape | ns-synth --dtype f32 - f32 && yaml2kv "$top/tests/models/mixtral.yaml" | ns-synth --dtype bf16 - moe
 is 'auto, f32'                    step=kernels 'took 1 -m f32'
-is 'auto, a mixture'              step=kernels 'took 1 -m moe --dump-experts x'
-is 'its experts, if asked for'    step=experts 'took 1 -m moe --step experts'
+is 'auto, a mixture'              step=experts 'took 1 -m moe --dump-experts x'
+is 'of it, too many sequences'    step=kernels 'took 9 -m moe'
+is 'its kernels, if asked for'    step=kernels 'took 1 -m moe --step kernels'
 
 # 17 spans of the cache: more than are asked for together.
 p=4150 EMULATED_SMS=17

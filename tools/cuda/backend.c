@@ -136,7 +136,7 @@ lay(struct engine *e, struct arena *a)
 static enum step_cut
 best_step(const struct model *m)
 {
-	return is_mixture(m) ? STEP_KERNELS : STEP_PERSISTENT;
+	return is_mixture(m) ? STEP_EXPERTS : STEP_PERSISTENT;
 }
 
 static struct engine
