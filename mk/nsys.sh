@@ -4,8 +4,9 @@
 # report, FILE.log (FILE.failed.log) what was said.  With -r only between
 # cudaProfilerStart and Stop (cudaProfilerApi) or within an NVTX range (NAME,
 # NAME@DOMAIN).  Phases are ns-worker's ranges or, with -w, as phases.sh -k finds them.
-# With -s the counters of that set of samples.tsv are sampled meanwhile, faster
-# and faster until none overflows; FILE.rate says how fast.  nsys ends with 0
+# With -s the counters of that set of samples.tsv are sampled meanwhile, HZ times a
+# second; faster if counters overflow, slower if samples are lost, until neither is
+# so, or nothing better can be had; FILE.rate says how fast.  nsys ends with 0
 # whatever it could not do, so all of it is looked at before it lands.
 #
 #	NSYS=PROGRAM  NSYS_SETS=DIR  nsys, and its GpuMetrics folder, if not found
@@ -113,7 +114,7 @@ phases() {
 	fi >"$dir/phased" 2>"$dir/said" || { cat "$dir/said" >&2; return 2; }
 }
 
-# Are the phases there, and all that the set asks for?  1: sample faster.
+# Are the phases there, and all that the set asks for?  1: sample $dir/how.
 judge() {
 	for t in diagnostics work ranges; do
 		"$build/nsys2tsv" $t "$dir/x.sqlite" >"$dir/$t" 2>"$dir/said" || { cat "$dir/said" >&2; return 2; }
@@ -127,7 +128,7 @@ judge() {
 	all=$(! grep -qsx whole "$dir/windows" || echo --all)
 	# shellcheck disable=SC2086	# an option, or nothing
 	"$build/ns-integrate" --busy $all -w "$dir/phased" -m "$samples" "$dir/samples" >"$dir/sampled" || return 2
-	"$build/ns-sets" -m "$samples" --set "$set" --check "$dir/sampled" --diagnostics "$dir/diagnostics"
+	"$build/ns-sets" -m "$samples" --set "$set" --check "$dir/sampled" --diagnostics "$dir/diagnostics" >"$dir/how"
 }
 
 land() {
@@ -165,20 +166,33 @@ folder=$(sets_folder)
 alias=nsbench-$set
 "$build/ns-sets" -m "$samples" --set "$set" --chip "$chip" --stock "$folder" --alias "$alias" >"$sets/$alias.config"
 
-for rate in "$hz" 20000 50000 100000 200000; do
-	[ "$rate" -ge "$hz" ] || continue
+# next slower|faster: the rate to sample at then, slower than what lost samples; none.
+lost=200001
+next() {
+	printf '%s\n' 1000 2000 5000 10000 20000 50000 100000 200000 | awk -v how="$1" -v rate="$rate" -v lost="$lost" '
+		how == "slower" ? $1 < rate : $1 > rate && $1 < lost { r = r == "" || how == "slower" ? $1 : r } END { print r }'
+}
+
+rate=$hz
+while :; do
 	record --gpu-metrics-devices=cuda-visible --gpu-metrics-frequency="$rate" \
 		--gpu-metrics-set=file:"$(readlink -f "$sets/$alias.config")" "$@"
 	rc=0
 	judge || rc=$?
+	[ $rc -le 1 ] || die 'nothing of this capture is kept'
 	[ $rc -eq 1 ] || break
-	hz=$((rate + 1))
-	[ "$rate" -eq 200000 ] || say "set $set again, faster than $rate times a second"
+	how=$(cat "$dir/how")
+	[ "$how" = faster ] || lost=$rate
+	then=$(next "$how")
+	if [ -n "$then" ]; then
+		say "set $set again, $how than $rate times a second"
+		rate=$then
+	elif [ "$how" = faster ]; then
+		say "set $set: counters overflow at $rate samples a second, and nsys can do no more: what they counted there stays NA"
+		break
+	else
+		die "set $set: samples are lost even at $rate a second: nothing of this capture is kept"
+	fi
 done
-case $rc in
-0) ;;
-1) say "set $set: counters overflow at $rate samples a second, and nsys can do no more: what they counted there stays NA" ;;
-*) die "nothing of this capture is kept" ;;
-esac
 echo "sampled_hz=$rate" >"$file.rate"
 land

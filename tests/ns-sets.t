@@ -100,21 +100,26 @@ judged() { ns-sets -m m --set a --check s --diagnostics d "$@"; }
 ok 'all is there'              'judged 2>err && [ ! -s err ]'
 exits 2 'one is missing'       'grep -v dram s >x; ns-sets -m m --set a --check x --diagnostics d' 'ns-sets: dram__bytes_read was asked for and is not in the capture'
 exits 2 'none is there'        'head -1 s >x; ns-sets -m m --set a --check x --diagnostics d' 'no counter of set a is in the capture, and nsys does not say why: is the GPU one of'
-exits 1 'an overflow'          'sed "s/	9	NA/	NA	overflow in 3 of 64 samples/" s | tr _ "_" >x; ns-sets -m m --set a --check x --diagnostics d' 'dram__bytes_read has no sum in phase decode, step 0: overflow in 3 of 64 samples'
+sed 's/	9	NA/	NA	overflow in 3 of 64 samples/' s >overflowed
+exits 1 'an overflow'          'ns-sets -m m --set a --check overflowed --diagnostics d' 'dram__bytes_read has no sum in phase decode, step 0: overflow in 3 of 64 samples'
 ok 'what to do'                'grep -q "sample at a higher rate" err'
 exits 0 'lost samples: NA, and said' 'sed "s/	9	NA/	NA	samples are lost: 9/" s >x; ns-sets -m m --set a --check x --diagnostics d' 'dram__bytes_read has no sum in phase decode, step 0: samples are lost'
-says() {	# says NAME TEXT REMEDY
+says() {	# says NAME TEXT REMEDY [STATUS]
 	printf 'severity\ttext\nerror\t%s\n' "$2" >e
-	exits 2 "$1" 'ns-sets -m m --set a --check s --diagnostics e' "ns-sets: nsys said: $2: $3"
+	exits "${4:-2}" "$1" 'ns-sets -m m --set a --check s --diagnostics e' "ns-sets: nsys said: $2: $3"
 }
 says 'two passes'      'GPU Metrics [0]: Metric config can not be scheduled in a single pass' 'the set takes more than one pass with this driver'
 says 'a metric skipped' 'GPU Metrics [0]: Skipping metric lts__x.sum (not available)' "this chip does not sample it: is this the chip's platform?"
 says 'no permission'   'GPU Metrics [0]: Insufficient privilege' 'the counters are for administrators only: ./setup/allow-counters.sh'
 says 'held'            'GPU Metrics [0]: the counters are in use' 'another profiler holds the counters'
-says 'lost'            'GPU Metrics [0]: buffer overrun' 'samples came faster than they were read: set a lower sampling_hz'
+says 'lost'            'GPU Metrics [0]: buffer overrun' 'samples came faster than they were read: sample at a lower rate' 1
+is 'how to sample again'      slower 'ns-sets -m m --set a --check s --diagnostics e 2>err'
+is 'how, of an overflow'      faster 'ns-sets -m m --set a --check overflowed --diagnostics d 2>err'
+{ cat e; printf 'error\tGPU Metrics [0]: Insufficient privilege\n'; } >both
+exits 2 'lost, and worse'     'ns-sets -m m --set a --check s --diagnostics both' 'administrators'
 says 'in other words'  'GPU Metrics [0]: Klaatu' 'what was sampled is not to be trusted'
 exits 0 'an error of other things' 'printf "severity\ttext\nerror\tNVTX: no\n" >e; ns-sets -m m --set a --check s --diagnostics e' 'nsys said: NVTX: no'
-exits 2 'a warning of the metrics' 'printf "severity\ttext\nwarning\tGPU Metrics [0]: samples were dropped\n" >e; ns-sets -m m --set a --check s --diagnostics e' 'sampling_hz'
+exits 1 'a warning of the metrics' 'printf "severity\ttext\nwarning\tGPU Metrics [0]: samples were dropped\n" >e; ns-sets -m m --set a --check s --diagnostics e' 'at a lower rate'
 exits 2 'no diagnostics'       'ns-sets -m m --set a --check s' 'usage'
 exits 2 'no such table'        'judged --check gone' 'gone'
 exits 2 'counters without why' 'cut -f 1-4 s >x; judged --check x' 'why'

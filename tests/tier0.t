@@ -81,6 +81,20 @@ echo 'dram__bytes_read 300000' >overflow
 ok 'an overflow in both sets'           'run workload_seed=4 >out 2>&1; : >captures; [ "$(sum decode dram__bytes_read.sum)" = "overflow in 1 of 1 samples" ]'
 rm overflow
 
+# Samples that are lost: nsys says so.
+echo 100000 >lossy
+ok 'lost samples: slower'               'run workload_seed=7 >out 2>loud'
+is 'once'                               'timeline none a 100000 a 50000 b 100000 b 50000' taken
+ok 'it says so'                         'grep -q "Sampling buffer overflow: samples came faster than they were read" loud && grep -q "set a again, slower than 100000" loud'
+is 'the rate is on record'              'sampled_hz=50000' 'tail -n 1 $R/sampled-a.sqlite.args'
+is 'a sum'                              10000 'sum decode l1tex__t_sectors.sum'
+echo 'l1tex__t_sectors 60000' >overflow
+ok 'too slow, and too fast'             'run workload_seed=8 >out 2>loud'
+is 'between those there is none'        'timeline none a 100000 a 50000 b 100000 b 50000' taken
+ok 'is said'                            'grep -q "set a: counters overflow at 50000 samples a second, and nsys can do no more" loud'
+is 'and has no number'                  'overflow in 1 of 1 samples' 'sum decode l1tex__t_sectors.sum'
+rm overflow lossy
+
 is 'a rate that nsys does not have' '' 'for hz in 9 200001 1e5 99999999999999999999; do run profile_sampling_hz=$hz >out 2>err; [ $? -eq 2 ] && grep -q "nsys samples from 10 to 200000 times" err || echo $hz; done; : >captures'
 
 # The ways in which nsys fails, most of them with status 0.
@@ -97,7 +111,7 @@ fails() {	# fails NAME REASON [REMEDY]
 fails twopass   'Metric config can not be scheduled in a single pass' 'give some of its metrics to another set in samples.tsv'
 fails skip      'Skipping metric l1tex__t_sectors.sum (not available)' "is this the chip's platform?"
 fails notable   'no counter of set a is in the capture, and nsys does not say why' '--gpu-metrics-devices=help'
-fails lost      'samples were dropped' 'lower sampling_hz'
+fails lost      'samples were dropped' 'samples are lost even at 1000 a second'
 fails privilege 'for administrators only' './setup/allow-counters.sh'
 fails nolibdw   'could not import what it recorded' 'apt install libdw1'
 fails norange   'nsys left no report' 'cudaProfilerStart'

@@ -5,6 +5,7 @@
 #include "sets.h"
 
 /* What nsys says, and what to do about it; in lower case. */
+#define LOST "samples came faster than they were read: sample at a lower rate"
 static const struct {
 	const char *says, *remedy;
 } known[] = {
@@ -18,16 +19,13 @@ static const struct {
 	    "./setup/allow-counters.sh says how to open them" },
 	{ "in use", "another profiler holds the counters: end it (DCGM: dcgmi "
 	    "profile --pause)" },
-	{ "overflow", "samples came faster than they were read: set a lower "
-	    "sampling_hz in the profile" },
-	{ "overrun", "samples came faster than they were read: set a lower "
-	    "sampling_hz in the profile" },
-	{ "dropped", "samples came faster than they were read: set a lower "
-	    "sampling_hz in the profile" },
+	{ "overflow", LOST },
+	{ "overrun", LOST },
+	{ "dropped", LOST },
 };
 
 static const char *
-remedy(const char *text)
+remedy_of(const char *text)
 {
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (strcasestr(text, known[i].says) != NULL)
@@ -35,11 +33,15 @@ remedy(const char *text)
 	return NULL;
 }
 
-/* Messages that mean that samples are missing; how many. */
-static unsigned
+/* Messages that mean that samples are missing: of those lost, and others. */
+struct said {
+	unsigned n_lost, n_bad;
+};
+
+static struct said
 read_diagnostics(const char *path)
 {
-	unsigned n = 0;
+	struct said said = { 0 };
 	struct tsv t;
 
 	tsv_open(&t, path);
@@ -54,12 +56,16 @@ read_diagnostics(const char *path)
 			warnx("nsys said: %s", s);
 		if (!metrics || (!error && strcmp(t.val[severity], "warning") != 0))
 			continue;
-		warnx("nsys said: %s: %s", s, remedy(s) != NULL ? remedy(s) :
+		const char *remedy = remedy_of(s);
+		const bool lost = remedy != NULL && strcmp(remedy, LOST) == 0;
+
+		warnx("nsys said: %s: %s", s, remedy != NULL ? remedy :
 		    "what was sampled is not to be trusted");
-		n++;
+		said.n_lost += lost;
+		said.n_bad += !lost;
 	}
 	tsv_close(&t);
-	return n;
+	return said;
 }
 
 struct seen {
@@ -107,12 +113,24 @@ read_sampled(const struct metrics *m, struct seen *seen, const char *path)
 	tsv_close(&t);
 }
 
+/* Another rate would do: which, for who samples again. */
+static int
+again(const char *how)
+{
+	puts(how);
+	return NS_NO;
+}
+
 int
 check(const struct metrics *m, const char *sampled, const char *diagnostics)
 {
-	unsigned n_bad = read_diagnostics(diagnostics), n_overflows = 0, n_there = 0;
-	struct seen *seen = xalloc(m->n, sizeof *seen);
+	const struct said said = read_diagnostics(diagnostics);
+	unsigned n_overflows = 0, n_there = 0;
+	struct seen *seen;
 
+	if (said.n_lost > 0 && said.n_bad == 0)
+		return again("slower");
+	seen = xalloc(m->n, sizeof *seen);
 	read_sampled(m, seen, sampled);
 	for (size_t i = 0; i < m->n; i++) {
 		n_there += seen[i].there;
@@ -122,15 +140,15 @@ check(const struct metrics *m, const char *sampled, const char *diagnostics)
 		if (!seen[i].there)
 			warnx("%s was asked for and is not in the capture", m->id[i]);
 	if (n_there == 0)
-		warnx("no counter of set %s is in the capture%s", m->set, n_bad > 0 ?
+		warnx("no counter of set %s is in the capture%s", m->set, said.n_bad > 0 ?
 		    "" : ", and nsys does not say why: is the GPU one of nsys "
 		    "profile --gpu-metrics-devices=help?");
 	free(seen);
-	if (n_bad > 0 || n_there < m->n)
+	if (said.n_bad > 0 || n_there < m->n)
 		return NS_TROUBLE;
 	if (n_overflows == 0)
 		return NS_OK;
 	warnx("set %s: %u sums have no value because counters overflow: sample at a "
 	    "higher rate", m->set, n_overflows);
-	return NS_NO;
+	return again("faster");
 }
