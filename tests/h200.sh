@@ -3,7 +3,7 @@
 # and what runs on the device are tests/fake/h200, which hands out what one once
 # said, nsys is tests/fake/nsys; the rest is real.
 
-recorded=$top/docs/examples/h200-qwen/captures
+recorded=$data/h200-run
 [ -e "$recorded/phases.csv" ] || skip "no recording in $recorded"
 command -v flock >/dev/null || skip 'no flock here'
 cp -a "$top/Makefile" "$top/mk" "$top/tools" "$top/configs" . && cp -a "$build" build && cp -R "$recorded" recorded

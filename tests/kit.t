@@ -71,7 +71,7 @@ else
 fi
 
 # Its tiers: what an H200 said, as in cuda.t.
-recorded=$top/docs/examples/h200-qwen/captures
+recorded=$data/h200-run
 mkdir $K/build/real $K/sets $K/checkpoint && cp -R "$recorded" $K/recorded && echo '{}' >$K/checkpoint/config.json
 printf 'version: 5\nmetricSets:\n- alias: gh100\n  chips: [GH100]\n' >$K/sets/gh100.config
 for s in a b; do mv $K/recorded/sampled-$s.sqlite $K/recorded/$s.sqlite; done
