@@ -1,7 +1,7 @@
 /*
- * step-finish.cuh: the warp that adds up what the others have multiplied, makes
- * results of it and leaves them for the other blocks.  It also keeps the
- * residual stream of its block's tiles, and ends the step.
+ * step-finish.cuh: the warps that add up what the others have multiplied, make
+ * results of it and leave them for the other blocks.  They also keep the
+ * residual stream of their block's tiles; the first ends the step.
  */
 #ifndef STEP_FINISH_CUH
 #define STEP_FINISH_CUH
