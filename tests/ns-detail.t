@@ -107,6 +107,8 @@ is 'a shape whose shared memory is not told' 1 "after '!/^sh/' n_profiled"
 
 # ---- missing
 is 'NA is missing'       'NA NA 8000 1 13' "after '/^t / { \$2 = \"NA\" } 1' dur_ns memory_bytes_per_s memory_bytes n_missing n_total"
+is 'more hits than lookups'  NA      "after '/^lh/ { \$2 = 501 } 1' l2_hit_ratio"
+is 'as many'             1           "after '/^lh/ { \$2 = 500 } 1' l2_hit_ratio"
 is 'a metric not there'  'NA NA 1'   "after '!/^lh/' l2_hit_ratio l1_hit_ratio n_missing"
 is 'an unlisted limit'   'warps'     "after '!/^by(reg|sh)/' limited_by"
 is 'no limit known'      NA          "after '!/^by/' limited_by"

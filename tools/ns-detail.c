@@ -101,6 +101,13 @@ add_up(struct job *j, size_t row)
 	return t;
 }
 
+/* Counters of a tiny kernel come from passes that differ: more hits than lookups say nothing. */
+static double
+as_ratio(double hits)
+{
+	return hits >= 0 && hits <= 1 ? hits : NAN;
+}
+
 static void
 tell_bytes(const struct job *j, const struct total *t, struct told *k)
 {
@@ -116,8 +123,8 @@ tell_bytes(const struct job *j, const struct total *t, struct told *k)
 	k->flop = registry_sum(r, t, Q_FLOP, R_NONE, D_ANY).value / n;
 	k->tensor = registry_sum(r, t, Q_ACTIVITY, R_NONE, D_ANY).value /
 	    registry_sum(r, t, Q_CYCLES, R_NONE, D_ANY).value;
-	k->l1_hit = registry_hit_ratio(r, t, R_L1);
-	k->l2_hit = registry_hit_ratio(r, t, R_L2);
+	k->l1_hit = as_ratio(registry_hit_ratio(r, t, R_L1));
+	k->l2_hit = as_ratio(registry_hit_ratio(r, t, R_L2));
 }
 
 /* The ceiling of memory is that of what the kernel mostly does there. */
