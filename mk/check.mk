@@ -14,7 +14,7 @@ sanitize:
 	$(MAKE) -s -C build-sanitize -j2 NVCC= WERROR=-Werror OPTIMIZE='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
 	NS_BUILD=$(CURDIR)/build-sanitize/build prove -j 2 $(filter-out $(unsanitized),$(wildcard tests/*.t))
 # Those that build with flags of their own, or run a tool under valgrind.
-unsanitized := $(addprefix tests/,command.t cuda.t kit.t make.t)
+unsanitized := $(addprefix tests/,command.t cuda.t kit.t make.t stamps.t)
 
 sources = $(wildcard tools/*.c) $(filter-out $(if $(NVCC),,tools/cuda/%),$(wildcard tools/*/*.c))
 lint:

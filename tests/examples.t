@@ -32,6 +32,11 @@ ok 'H200: the aperture is no measure' 'grep -q "^derivation.lts__t_sectors_apert
 is 'H200: kernels'                '286 1'  'grep "^kernels" $h/checks.tsv | cut -f 5 | xargs'
 # 28 layers of five ops and the output head; a block of attention for each of 8 KV heads.
 is 'H200: all of its step is there' '28 128|28 8|28 128|28 128|28 128|1 128|1' 'awk -F "\t" "NR > 1 { print \$2, \$3; s += \$6 } END { print s }" $h/ops.tsv | paste -sd "|"'
+# As ncu's own percentage has it, of the launches that were profiled.
+ncu2tsv --metrics sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed $h/kernels-prefill.csv >busy
+ok 'H200: tensor pipes are as busy as ncu says' "awk -F '\t' 'FNR == 1 { for (i = 1; i <= NF; i++) at[\$i] = i; file++; next }
+	file == 1 { ncu[\$at[\"kernel\"]] = \$at[\"value\"]; next }
+	\$at[\"phase\"] == \"prefill\" && \$at[\"kernel\"] ~ /nvjet|flash/ { d = 100 * \$at[\"tensor_ratio\"] - ncu[\$at[\"kernel\"]]; n++; if (d > 0.011 || d < -0.011) exit 1 } END { exit n < 4 }' busy $h/detail.tsv"
 ok 'README.md shows how it ended' 'mkdir runs && cp -R $h runs/qwen.default.cuda && ns-report -f verdict runs/qwen.default.cuda | sed "s/^/    /" >six &&
 	sed -n "/^    qwen.default.cuda:/,/^    read on/p" $top/README.md | diff six -'
 done_testing

@@ -62,7 +62,7 @@ sm__ops_path_tensor_src_fp16_dst_fp32 "" 0
 sm__ops_path_tensor_src_fp8_dst_fp32 "" 0
 sm__ops_path_tensor_src_fp4_dst_fp32 "" 500000
 sm__ops_path_tensor_src_int8 "" 0
-sm__pipe_tensor_cycles_active cycle 120000
+sm__pipe_tensor_cycles_active cycle 480000
 sm__cycles_elapsed cycle 480000
 END
 }
