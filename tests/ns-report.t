@@ -78,6 +78,10 @@ edit checks.tsv '$1 == "canary" { $7 = "fail"; $8 = "moved by 9 %" } 1'
 ok 'fails: and more' "ns-report -f verdict r | grep -q '(and 1 more)'"
 
 fresh
+edit checks.tsv '$1 == "canary" { $1 = "sampled"; $7 = "warn"; $8 = "2 % more: polls, say" } 1'
+ok 'a warning: on the terminal what was found' "ns-report -f verdict r | grep -q 'warns: 2 % more$'"
+says 'a warning: in the report what it may mean' '2 % more: polls, say'
+fresh
 edit checks.tsv '$1 == "canary" { $7 = "fail"; $8 = "moved by 9 %" } 1'
 says 'a canary that moved' '**Inconclusive**: the canary moved'
 fresh

@@ -3,6 +3,15 @@
 
 #include "report.h"
 
+/* Of what only warns, what was found, less what that may mean: the report has it all. */
+static const char *
+found(struct doc *d, const char *why)
+{
+	const char *end = d->sum->n_fail > 0 ? NULL : strstr(why, ": ");
+
+	return end == NULL ? why : say(d, "%.*s", (int)(end - why), why);
+}
+
 /* The first failed check, or warned, and how many more there are. */
 static const char *
 worst(struct doc *d)
@@ -18,9 +27,9 @@ worst(struct doc *d)
 			    text_or(table_text(t, i, "phase"), ""),
 			    table_text(t, i, "phase") != NULL ? " " : "",
 			    strcmp(kind, "fail") == 0 ? "failed" : "warns",
-			    without_phase(text_or(table_text(t, i, "why"),
+			    found(d, without_phase(text_or(table_text(t, i, "why"),
 			    "no reason given"), text_or(table_text(t, i, "phase"),
-			    "")), more > 0 ? say(d, " (and %zu more)", more) : "");
+			    ""))), more > 0 ? say(d, " (and %zu more)", more) : "");
 	return d->sum->reason;
 }
 
