@@ -11,7 +11,7 @@ since() { echo "$1 $(clock)" | awk '{ printf "%.1f s", $2 - $1 }'; }
 start=$(clock)
 echo "$name: started" >&2
 (
-	trap 'kill $!; exit' TERM
+	trap 'kill $! 2>/dev/null; exit' TERM
 	while sleep 5 & wait $!; do
 		kill -0 $$ 2>/dev/null || exit
 		echo "$name: $(since "$start")" >&2
@@ -22,7 +22,7 @@ trap 'kill $ticker 2>/dev/null; exit 143' TERM
 trap 'kill $ticker 2>/dev/null; exit 130' INT
 timeout --foreground -k 10 "${STAGE_TIMEOUT:-0}" "$@"
 status=$?
-kill "$ticker"
+kill "$ticker" 2>/dev/null
 wait "$ticker" 2>/dev/null
 if [ $status -eq 124 ]; then
 	echo "$name: stopped after $STAGE_TIMEOUT s: what it had captured is lost, earlier stages are kept" >&2
