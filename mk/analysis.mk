@@ -4,7 +4,8 @@
 # A backend says what it gives: gate, counters, launches (counters, launch by
 # launch), sampled (counters, within a timeline), detail (single kernels), source
 # (their instructions), stamps (of a decode step, from within), model, baseline,
-# ceilings, timeline, command (a program that is not ours).  What it does not give is absent from the report, which says so.
+# ceilings, timeline, command (a program that is not ours).  What it does not give is
+# absent from the report, which says so.
 
 gives_  = $(filter $1,$(gives))
 gate_tables     := $(addprefix $R/,gate.tsv gate.terms.tsv)

@@ -3,9 +3,8 @@
  * with what is left over.  Tiles of hidden (what o and down give) stay with their
  * blocks, which keep the residual stream.
  */
-#include <string.h>
+#include <stddef.h>
 
-#include "ns.h"
 #include "step-plan.h"
 
 struct dealer {
@@ -20,7 +19,7 @@ tiles(uint32_t rows)
 	return (rows + STEP_ROWS - 1) / STEP_ROWS;
 }
 
-/* The op's n pieces; of those left over one each, from block turn on; each is a number of tiles. */
+/* The op's n pieces, each so many tiles; of those left over one a block, from block turn on. */
 static void
 deal_from(struct dealer *d, uint32_t turn, uint32_t n, uint32_t each)
 {

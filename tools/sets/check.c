@@ -4,8 +4,9 @@
 
 #include "sets.h"
 
+static const char LOST[] = "samples came faster than they were read: sample at a lower rate";
+
 /* What nsys says, and what to do about it; in lower case. */
-#define LOST "samples came faster than they were read: sample at a lower rate"
 static const struct {
 	const char *says, *remedy;
 } known[] = {
@@ -57,7 +58,7 @@ read_diagnostics(const char *path)
 		if (!metrics || (!error && strcmp(t.val[severity], "warning") != 0))
 			continue;
 		const char *remedy = remedy_of(s);
-		const bool lost = remedy != NULL && strcmp(remedy, LOST) == 0;
+		const bool lost = remedy == LOST;
 
 		warnx("nsys said: %s: %s", s, remedy != NULL ? remedy :
 		    "what was sampled is not to be trusted");
