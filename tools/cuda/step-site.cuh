@@ -100,7 +100,7 @@ is_deep(const struct step_op &op)
 /*
  * Where x lies: a sequence's eight columns are a piece.  What tiles have left is
  * a tile's pieces together, at least a sector of the L2, so that no two blocks
- * write to one; the context lies row by row.
+ * write to one (of odd numbers of sequences, some do); the context lies row by row.
  */
 struct layout {
 	uint32_t piece, seq;		/* bytes from one to the next */
