@@ -2,8 +2,9 @@
 # races.sh: what racecheck and initcheck say of the kernel of a whole decode step,
 # and what they can see at all: of kernels that order their threads as it does
 # (races.cu), right ones and wrong ones.  A table of hazards, or of uninitialised
-# reads, by kernel; a right one that has any is the tool's mistake.  The prompt is one
-# token, which keeps what initcheck says of prefill short.  Half a minute.
+# reads, by kernel; a right one that has any is the tool's mistake; + where the tool
+# stopped at its limit.  The prompt is one token and two are generated, which keeps
+# what is said below that, and short of prefill.  Half a minute.
 #
 #	PATH=FOLDER:$PATH sh tests/gpu/races.sh	# by a compute-sanitizer of another version
 #
@@ -22,15 +23,16 @@ under() {
 	timeout 25 compute-sanitizer --tool "$tool" --print-limit 0 --show-backtrace no "$@" >"$dir/said" 2>"$dir/err" ||
 		echo "races.sh: $tool: status $?: $(tail -n 1 "$dir/err")" >&2
 }
-# count KERNEL: what it has of what was said; NA if the tool came to no end.
+# count KERNEL: what it has of what was said, + if there was more; NA if the tool came to no end.
 count() {
 	awk -v kernel="$1" '
 		function name(line) { sub(/.* at (void )?/, "", line); sub(/[<(+].*/, "", line); return line }
 		/ hazards?\]/ && name($0) == kernel { match($0, /\[[0-9]+/); n += substr($0, RSTART + 1, RLENGTH - 1) }
 		/Uninitialized/ { next_is_where = 1 }
 		next_is_where && / at / { n += name($0) == kernel; next_is_where = 0 }
+		/Maximum number of hazards/ { more = "+" }
 		/ SUMMARY: / { ended = 1 }
-		END { print ended ? n + 0 : "NA" }' "$dir/said"
+		END { print ended ? n + 0 more : "NA" }' "$dir/said"
 }
 row() { printf '%s\t%s\t%s\t%s\n' "$tool" "$1" "$2" "$(count "$3")"; }
 
@@ -47,7 +49,7 @@ races=$build/gpu-races
 step() {
 	batch=$1
 	shift
-	under "$@" ns-worker -d cuda -m "$dir/model" -p 1 -g 3 -B "$batch" -r 1 -w 0 --step persistent
+	under "$@" ns-worker -d cuda -m "$dir/model" -p 1 -g 2 -B "$batch" -r 1 -w 0 --step persistent
 }
 
 printf 'tool\twhat\tright\tfound\n'
