@@ -326,15 +326,17 @@ end_step(const struct step &a, const struct site &s, int lane)
 	if (__shfl_sync(~0u, before, 0) != a.n_blocks - 1)
 		return;
 	__threadfence();
+	__syncwarp();
 #pragma unroll 1
 	for (uint32_t seq = 0; seq < s.batch; seq++) {
-		const uint32_t n = f.place[seq].n_generated;
 		unsigned long long b = 0;
 
 		for (uint32_t i = lane; i < a.n_blocks; i += 32)
 			b = better(b, __ldcg(f.best + seq * a.n_blocks + i));
 		b = warp_best(b);
 		if (lane == 0) {
+			const uint32_t n = f.place[seq].n_generated;
+
 			f.token[n * f.batch + seq] = key_index(b) < f.vocab ? key_index(b) : 0;
 			f.top[seq] = key_value(b);
 			f.place[seq].n_generated = n + 1;
