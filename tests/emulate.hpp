@@ -24,6 +24,8 @@
 #include <cuda_runtime_api.h>
 #include <vector_functions.h>
 
+#include "races.hpp"
+
 #undef __device__
 #undef __host__
 #undef __global__
@@ -67,7 +69,7 @@ struct meeting {			/* of a warp, or of more threads */
 struct running {
 	jmp_buf	 home;
 	std::unique_ptr<lane[]> lanes;
-	meeting	 warp[THREADS_MOST / 32], all;
+	meeting	 warp[THREADS_MOST / 32], all, named[16];
 	std::vector<std::function<void()>> later;
 	std::unique_ptr<char[]> stacks;
 	const std::function<void()> *work;	/* of each thread */
@@ -114,14 +116,26 @@ meet(meeting &m, uint32_t n, void *mine, void (*together)(void **))
 	m.turn++;
 }
 
+/* What they have done is known to all of them. */
+static void
+synchronize(meeting &m, uint32_t n, enum order by)
+{
+	const uint32_t turn = m.turn;
+
+	races_give(&m, turn, by);
+	meet(m, n, nullptr, nullptr);
+	races_take(&m, turn, by);
+}
+
 static inline void
 meet_warp(void *mine, void (*together)(void **))
 {
 	meet(here->warp[threadIdx.x / 32], 32, mine, together);
 }
 
-static void __syncwarp(void) { meet_warp(nullptr, nullptr); }
-static void __syncthreads(void) { meet(here->all, (uint32_t)here->threads, nullptr, nullptr); }
+static void __syncwarp(void) { synchronize(here->warp[threadIdx.x / 32], 32, BY_WARP); }
+static void __syncthreads(void) { synchronize(here->all, (uint32_t)here->threads, BY_BLOCK); }
+template <int N> static void threads_meet(uint32_t n) { synchronize(here->named[N], n, BY_NAME); }
 
 template <class V> struct shuffled {
 	V	 v, got;
@@ -174,13 +188,14 @@ static inline float __uint_as_float(uint32_t u) { float f; memcpy(&f, &u, 4); re
 static inline float __int_as_float(int i) { return __uint_as_float((uint32_t)i); }
 static inline float to_float(half v) { return (float)v.value; }
 static inline float to_float(bf16 v) { return __uint_as_float((uint32_t)v.bits << 16); }
+/* In line always: of what a call itself stores the compiler tells nobody (races.cpp). */
 template <class T> static T from_float(float f);
-template <> half
+template <> inline __attribute__((always_inline)) half
 from_float<half>(float f)
 {
 	return { (_Float16)f };
 }
-template <> bf16
+template <> inline __attribute__((always_inline)) bf16
 from_float<bf16>(float f)
 {
 	const uint32_t u = __float_as_uint(f);
@@ -273,8 +288,11 @@ run(running *b, int i)
 
 	b->now = i;
 	threadIdx.x = (unsigned)i;
-	if (_setjmp(b->home) != 0)
+	if (_setjmp(b->home) != 0) {
+		races_run(-1);
 		return;
+	}
+	races_run(i);
 	if (l.begun)
 		_longjmp(l.at, 1);
 	l.begun = true;

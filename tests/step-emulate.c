@@ -3,6 +3,7 @@
  * (step-emulate.cpp), and by the CPU backend, each token from an empty cache on;
  * writes the greatest relative L2 error of a sequence's logits; and the stamps
  * of the last step, if they have a name.  Steps differ in what may be chosen.
+ * From another position on the cache holds nothing, and the error says nothing.
  */
 #include <err.h>
 #include <math.h>
@@ -12,6 +13,8 @@
 #include "../tools/worker/cpu.h"
 #include "apart.h"
 #include "../tools/cuda/engine.h"
+
+void	device_memory(const void *, size_t);
 
 /* ---- what a device would do */
 
@@ -112,6 +115,7 @@ open_engine(const struct model *m, const struct plan *p, size_t positions, int b
 	if ((a.base = aligned_alloc(256, a.used)) == NULL)
 		err(NS_TROUBLE, "memory");
 	memset(a.base, 0xff, a.used);		/* NaN, where nothing is put */
+	device_memory(a.base, a.used);
 	a.used = 0;
 	lay(e, &a);
 	weights_load(&e->weights, m);
@@ -140,6 +144,14 @@ number(const char *arg)
 	return strtoul(arg, NULL, 10);
 }
 
+static size_t
+first_of(const char *tokens)
+{
+	const char *at = strchr(tokens, '@');
+
+	return at == NULL ? 0 : number(at + 1);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -154,7 +166,7 @@ main(int argc, char *argv[])
 	void *cpu;
 
 	if (argc != 6 && argc != 7)
-		errx(NS_TROUBLE, "usage: step-emulate DIR BATCH TOKENS POSITIONS BLOCKS [STAMPS]");
+		errx(NS_TROUBLE, "usage: step-emulate DIR BATCH TOKENS[@FIRST] POSITIONS BLOCKS [STAMPS]");
 	checkpoint_open(&c, argv[1]);
 	checkpoint_map(&c);
 	model_open(&m, &c);
@@ -168,7 +180,7 @@ main(int argc, char *argv[])
 	wanted = backend_cpu.result(cpu);
 	e = open_engine(&m, &p, number(argv[4]), (int)number(argv[5]));
 	for (size_t s = 0; s < p.batch; s++)
-		e->finish.place[s] = (struct place){ 0, 1 };
+		e->finish.place[s] = (struct place){ (uint32_t)first_of(argv[3]), 1 };
 	for (size_t i = 0; i < p.generate; i++) {
 		const size_t row = p.batch * m.vocab;
 

@@ -13,8 +13,6 @@
 #define STEP_PTX_CUH
 
 static thread_local const struct step *given;
-static thread_local meeting met[3];
-template <int N> static void threads_meet(uint32_t n) { meet(met[N], n, nullptr, nullptr); }
 
 /* ---- memory */
 
@@ -36,7 +34,7 @@ shared16(uint32_t at, bool there = true)
 	if (there && at % 16 != 0)
 		wrong("16 bytes that are not aligned");
 	if (there)
-		memcpy(&v, shared_of(at), sizeof v);
+		v = *(const uint4 *)shared_of(at);
 	return v;
 }
 /* Lines of memory, of a block; then of all that have ended. */
@@ -120,10 +118,14 @@ clock_ns(void)
 
 	return __atomic_add_fetch(&now, 1, __ATOMIC_SEQ_CST);
 }
-static inline unsigned long long __ldcg(const unsigned long long *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
+static inline unsigned long long __ldcg(const unsigned long long *p) { return *p; }
 static inline void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline unsigned atomicAdd(uint32_t *p, uint32_t v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
-static inline void atomicMax(unsigned long long *p, unsigned long long v) { *p = max(*p, v); }
+static inline void
+atomicMax(unsigned long long *p, unsigned long long v)
+{
+	__atomic_store_n(p, max(__atomic_load_n(p, __ATOMIC_RELAXED), v), __ATOMIC_RELAXED);
+}
 
 /* A barrier: turns, who must come, who is still to come, bytes that are. */
 struct barrier {
@@ -147,6 +149,7 @@ barrier_turn(barrier *b)
 static void
 barrier_init(uint32_t at, uint32_t n)
 {
+	races_barrier(barrier_of(at), sizeof(barrier));
 	*barrier_of(at) = { 0, (uint8_t)n, (uint8_t)n, 0 };
 }
 static void
@@ -154,6 +157,7 @@ barrier_arrive(uint32_t at)
 {
 	barrier *b = barrier_of(at);
 
+	races_give(b, b->turn, BY_ARRIVAL);
 	if (b->left-- == 0)
 		wrong("one too many at a barrier");
 	barrier_turn(b);
@@ -171,9 +175,10 @@ barrier_wait(uint32_t at, uint32_t parity)
 
 	while ((barrier_of(at)->turn & 1) == parity)
 		pass(b, *b);
+	races_take(b, barrier_of(at)->turn - 1, BY_ARRIVAL);
 }
 static uint64_t read_once_policy(void) { return 0; }
-static void bulk_fence(void) {}
+static void bulk_fence(void) { races_proxy_fence(); }
 /* Barriers of stages, one for each copy that is to come. */
 static thread_local std::multiset<uint32_t> under_way;
 
@@ -192,6 +197,7 @@ bulk_copy(uint32_t to, const void *from, uint32_t bytes, uint32_t at, uint64_t)
 	if (to + bytes > SHARED)
 		wrong("a bulk copy beyond shared memory");
 	set_out(at);
+	races_copy(shared_of(to), from, bytes, barrier_of(at), barrier_of(at)->turn);
 	here->later.push_back([=] {
 		under_way.erase(under_way.find(at));
 		memcpy(shared_of(to), from, bytes);
@@ -230,15 +236,27 @@ cu_step(const struct queue *, enum word word, const struct step *a, uint32_t dim
 	std::vector<std::thread> blocks;
 	struct lines all;
 
+	races_launch(threads((uint32_t)a->finish.batch));
 	for (unsigned i = 0; i < a->n_blocks; i++)
 		blocks.emplace_back([=, &all, mine = ++seed] {
 			given = a;
+			races_block(i);
+			races_ignore(&lines, sizeof lines);
+			races_ignore(&under_way, sizeof under_way);
 			run_block(dim3(i), threads((uint32_t)a->finish.batch), mine, [=] { kernel(*a); });
 			remember(&all);
 		});
 	for (std::thread &t : blocks)
 		t.join();
+	if (races_found())
+		wrong("races");
 	if (!std::includes(all.expected.begin(), all.expected.end(), all.asked.begin(),
 	    all.asked.end()))
 		wrong("read what nobody had asked for ahead");
+}
+
+extern "C" void
+device_memory(const void *p, size_t size)
+{
+	races_watch(p, size);
 }
