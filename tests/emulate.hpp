@@ -211,6 +211,16 @@ pair(float a, float b)
 	memcpy(&bits, both, sizeof bits);
 	return bits;
 }
+template <class T> static float
+word_of(uint32_t pair, int which)
+{
+	T both[2];
+
+	memcpy(both, &pair, sizeof both);
+	return to_float(both[which]);
+}
+template <class T> static float2 unpair(uint32_t two) { return { word_of<T>(two, 0), word_of<T>(two, 1) }; }
+static inline float two_to(float x) { return exp2f(x); }
 #define __expf expf
 static inline float __fdividef(float a, float b) { return a / b; }
 static inline float rsqrtf(float x) { return 1 / sqrtf(x); }
@@ -237,14 +247,6 @@ struct factors_of_mma {
 	const uint32_t *a;
 	uint32_t b[2];
 };
-template <class T> static float
-word_of(uint32_t pair, int which)
-{
-	T both[2];
-
-	memcpy(both, &pair, sizeof both);
-	return to_float(both[which]);
-}
 template <class T> static void
 mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
 {

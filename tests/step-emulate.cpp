@@ -75,6 +75,14 @@ __ldg(const float *p)
 	lines.asked.insert(line_of(p));
 	return *p;
 }
+static float4
+__ldg(const float4 *p)
+{
+	if ((uintptr_t)p % sizeof *p != 0)
+		wrong("16 bytes that are not aligned");
+	lines.asked.insert(line_of(p));
+	return *p;
+}
 static void
 word_put(void *p, uint32_t v, uint64_t policy)
 {

@@ -37,6 +37,24 @@ pair<bf16>(float a, float b)
 	return *(uint32_t *)&v;
 }
 
+template <class T> D_INLINE float2
+unpair(uint32_t two)
+{
+	const T *v = (const T *)&two;
+
+	return make_float2(to_float(v[0]), to_float(v[1]));
+}
+
+/* 2^x: 0 of what is too small for a normal number. */
+D_INLINE float
+two_to(float x)
+{
+	float y;
+
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+	return y;
+}
+
 /* c[16][8] += a[16][16] b[16][8], a fragment a lane as the PTX manual draws it. */
 template <class T> D_INLINE void mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1);
 #define MMA(word, type) \

@@ -23,6 +23,87 @@ find(const struct heads &h, const struct split &s)
 	    min(begin + (blockIdx.x + 1) * each, all), blockIdx.x };
 }
 
+/* The newest position, and those after it, which count for nothing. */
+template <class T, int D> D_INLINE void
+put_newest_key(uint4 k[D / 32][2], const T *key, uint32_t j, uint32_t position, int lane)
+{
+	const int g = lane / 4, t = lane % 4;
+
+#pragma unroll
+	for (int i = 0; i < D / 32; i++)
+#pragma unroll
+		for (int r = 0; r < 2; r++)
+			if (j + g + r * 8 >= position)
+				k[i][r] = *(const uint4 *)(key + i * 32 + t * 8);
+}
+
+template <class T, int D> D_INLINE void
+put_newest_value(uint4 v[D / 64][4], const T *value, uint32_t j, uint32_t position, int lane)
+{
+	const int g = lane / 4, t = lane % 4;
+
+#pragma unroll
+	for (int i = 0; i < D / 64; i++)
+#pragma unroll
+		for (int r = 0; r < 4; r++)
+			if (j + t * 4 + r >= position)
+				v[i][r] = *(const uint4 *)(value + i * 64 + g * 8);
+}
+
+/*
+ * A lane has the elements l, l + 32, ... of a head's first half, and those they
+ * turn with: what turns them is there before they are.
+ */
+template <int D> struct turn {
+	float	 cos[D / 64], sin[D / 64], norm[D / 32], bias[D / 32];
+};
+
+template <int D> D_INLINE void
+find_turn(struct turn<D> *t, const struct heads &h, const struct mine &m,
+    unsigned head, int lane)
+{
+	const float *norm = head < h.heads ? h.q_norm : h.k_norm;
+
+#pragma unroll
+	for (int i = 0; i < D / 64; i++) {
+		const int at = lane + i * 32;
+
+		t->cos[i] = __ldg(h.cos + (size_t)m.position * (D / 2) + at);
+		t->sin[i] = __ldg(h.sin + (size_t)m.position * (D / 2) + at);
+#pragma unroll
+		for (int r = 0; r < 2; r++) {
+			t->norm[2 * i + r] = norm != NULL ? __ldg(norm + at + r * D / 2) : 1;
+			t->bias[2 * i + r] = h.bias != NULL ?
+			    h.bias[head * D + at + r * D / 2] : 0;
+		}
+	}
+}
+
+/* Of queries and keys; a value only gets its bias. */
+template <int D> D_INLINE void
+turn_head(float v[D / 32], const struct turn<D> &t, const struct heads &h,
+    bool normed, bool turned)
+{
+	float unit = 0;
+
+#pragma unroll
+	for (int i = 0; i < D / 32; i++) {
+		v[i] += t.bias[i];
+		unit += v[i] * v[i];
+	}
+	if (!turned)
+		return;
+	unit = normed ? rsqrtf(warp_sum(unit) / (float)D + h.eps) : 1;
+#pragma unroll
+	for (int i = 0; i < D / 64; i++) {
+		const float a = t.norm[2 * i] * (v[2 * i] * unit);
+		const float b = t.norm[2 * i + 1] * (v[2 * i + 1] * unit);
+
+		v[2 * i] = a * t.cos[i] - b * t.sin[i];
+		v[2 * i + 1] = b * t.cos[i] + a * t.sin[i];
+	}
+}
+
 /* The part of the span that is in the cache already: on its way to L2. */
 template <class T> D_INLINE void
 ahead(const struct heads &h, const struct mine &m)
@@ -108,9 +189,13 @@ look_all(struct sums<D> *a, struct block<D> b[2], const struct heads &h,
 {
 	const int g = lane / 4, t = lane % 4;
 	const uint32_t start = m.first + warp * 16;
-	const T *query = qs + g * D + t * 8;
+	uint4 query[D / 32] = {};
 	float was[2];
 
+	if (g < (int)m.group)
+#pragma unroll
+		for (int i = 0; i < D / 32; i++)
+			query[i] = *(const uint4 *)(qs + g * D + t * 8 + i * 32);
 	for (uint32_t j = start; j < m.end; j += STEP) {
 		if (j != start && j + STEP < m.end)
 			fetch<T, D>(&b[1], h, m, j + STEP, lane);
@@ -119,11 +204,11 @@ look_all(struct sums<D> *a, struct block<D> b[2], const struct heads &h,
 			put_newest_value<T, D>(b[0].v, qs + (m.group + 1) * D, j, m.position,
 			    lane);
 		}
-		float s[1][4] = {};
+		float s[4];
 
-		score<T, D>(s[0], b[0].k, query, g < (int)m.group);
-		soften<T, D, 1>(a, s, ps, was, j, m.end, lane);
-		add_values<T, D, 1>(a, &b[0].v, ps, was, lane);
+		score<T, D>(s, b[0].k, query);
+		soften<T, D>(a, s, ps, was, j, m.end, lane);
+		add_values<T, D>(a, b[0].v, ps, was, lane);
 		b[0] = b[1];
 	}
 #pragma unroll
@@ -189,7 +274,7 @@ decode(struct heads h, struct split split, const float *qkv, T *out)
 	a.top[0] = a.top[1] = -INFINITY;
 	look_all<T, D>(&a, b, h, m, qs, ps + warp * GROUP * 20, warp, lane);
 	float *to = part + warp * GROUP * (D + 2);
-	put_sums<D>(to, a, lane);
+	put_sums<D>(to, a, m.group, lane);
 	__syncthreads();
 	/* Each warp a query, of which it has all that is needed. */
 	if (warp < (int)m.group) {
@@ -197,7 +282,7 @@ decode(struct heads h, struct split split, const float *qkv, T *out)
 		float *p = mine + blockIdx.x * each + warp * (D + 2);
 		float best = -INFINITY, all = 0, x = -INFINITY, mean[D / 32] = {};
 
-		to = part + warp * (D + 2);
+		to = part + sums_row(warp) * (D + 2);
 		if (lane < WARPS)
 			best = x = to[lane * GROUP * (D + 2) + D];
 		for (int i = 4; i > 0; i /= 2)

@@ -1,188 +1,95 @@
 /*
  * step-attention.cuh: a block's units of attention: a sequence's key head and
  * a span of positions, whose keys and values come through the ring.  A warp
- * has 32 positions at a time.  Spans' results are added up in a second turn,
+ * has 16 positions at a time.  Spans' results are added up in a second turn,
  * by whom the context is left for the next product.
  */
 #ifndef STEP_ATTENTION_CUH
 #define STEP_ATTENTION_CUH
 
-/* Of the warps that multiply. */
-D_INLINE void
-warps_meet(void)
-{
-	threads_meet<1>(WARPS * 32);
-}
-
-/* Which element of a head is a lane's i-th (look.cuh). */
-template <int D> D_INLINE int
-element(int i, int lane)
-{
-	return lane + i / 2 * 32 + i % 2 * D / 2;
-}
-
-/* A warp's heads of a row of qkv: its first, and the eighth after it. */
-enum { HEADS = (GROUP_MAX + 2 + WARPS - 1) / WARPS };
+/* Of 16 positions of a stage, from row on: a lane's share of fragments. */
 template <int D> D_INLINE void
-ask_heads(const struct words &w, uint32_t v[HEADS][D / 32], const char *row,
-    const struct heads &h, const struct mine &m, int warp, int lane)
+take_keys(uint4 k[D / 32][2], uint32_t at, uint32_t row, int lane)
 {
+	const uint32_t from = at + (row + lane / 4) * D * 2 + lane % 4 * 16;
+
 #pragma unroll
-	for (int n = 0; n < HEADS; n++)
-#pragma unroll
-		for (int i = 0; i < D / 32; i++)
-			v[n][i] = word_ask(row + (head_of(h, m, warp + n * WARPS) * D +
-			    element<D>(i, lane)) * 4, warp + n * WARPS < m.group + 2, w.policy);
+	for (int i = 0; i < D / 16; i++)
+		k[i / 2][i % 2] = shared16(from + i % 2 * 8 * D * 2 + i / 2 * 64);
 }
 
-template <int D> D_INLINE bool
-are_there(const uint32_t v[HEADS][D / 32])
+/* Zeros for what is beyond the n that are there. */
+template <int D> D_INLINE void
+take_values(uint4 v[D / 64][4], uint32_t at, uint32_t row, uint32_t n, int lane)
 {
-	uint32_t most = 0;
+	const uint32_t first = lane % 4 * 4;
+	const uint32_t from = at + (positions_a_stage<D>() + row + first) * D * 2 + lane / 4 * 16;
 
 #pragma unroll
-	for (int i = 0; i < HEADS * D / 32; i++)
-		most = max(most, v[i / (D / 32)][i % (D / 32)]);
-	return most != NOT_YET;
+	for (int i = 0; i < D / 16; i++)
+		v[i / 4][i % 4] = shared16(from + i % 4 * D * 2 + i / 4 * 128,
+		    first + i % 4 < n);
 }
 
-/* A warp a head: queries, the newest key and value, in shared memory and cache. */
-template <class T, int D> D_INLINE void
-prepare(const struct step &a, const struct site &s, const struct heads &h,
-    const struct mine &m, const struct step_op &op, int warp, int lane)
+/* The sums of a query head's positions: a lane has two values of every 64. */
+template <int D> struct mean {
+	float	 top, sum;
+	float2	 v[D / 64];
+};
+
+/* Of the first n slots, all of them of the same top, and the newest position. */
+template <class T, int D> D_INLINE struct mean<D>
+mean_of(const float *slots, int n, const struct newest<T> &newest, int query, int lane)
 {
-	enum { EACH = D / 32 };
-	const char *row = s.words.now + op.x + (size_t)m.seq * (h.heads +
-	    2 * h.kv_heads) * D * 4;
-	uint32_t word[HEADS][EACH];
-	struct turn<D> turn;
+	const float *of = slots + sums_row(query) * (D + 2), weight = newest.weight[query];
+	struct mean<D> mean = { newest.top[query], weight };
 
-	stamp(a, s, op, STEP_ASKED);
-	ask_heads<D>(s.words, word, row, h, m, warp, lane);
-	find_turn<D>(&turn, h, m, head_of(h, m, warp), lane);
-	while (!are_there<D>(word))
-		ask_heads<D>(s.words, word, row, h, m, warp, lane);
-	__syncwarp();
-	stamp(a, s, op, STEP_ARRIVED);
 #pragma unroll
-	for (int n = 0; n < HEADS; n++) {
-		const unsigned nth = warp + n * WARPS, head = head_of(h, m, nth);
-		T *to = (T *)(s.room + a.room.queries) + nth * D;
-		T *cache = (T *)(nth == m.group ? h.k : h.v) + m.base +
-		    (size_t)m.position * D;
-		float v[EACH];
+	for (int d = 0; d < D / 64; d++) {
+		const float2 x = unpair<T>(*(const uint32_t *)(newest.value + d * 64 + lane * 2));
 
-		if (nth >= m.group + 2)
-			break;
-		if (n > 0)
-			find_turn<D>(&turn, h, m, head, lane);
-#pragma unroll
-		for (int i = 0; i < EACH; i++)
-			v[i] = __uint_as_float(word[n][i]);
-		turn_head<D>(v, turn, h, (nth < m.group ? h.q_norm : h.k_norm) != NULL,
-		    nth <= m.group);
-#pragma unroll
-		for (int i = 0; i < EACH; i++) {
-			const int at = element<D>(i, lane);
-
-			to[at] = from_float<T>(v[i]);
-			if (nth >= m.group && m.end > m.position)
-				cache[at] = to[at];
-		}
+		mean.v[d] = make_float2(weight * x.x, weight * x.y);
 	}
+#pragma unroll
+	for (int i = 0; i < WARPS; i++, of += GROUP_MAX * (D + 2))
+		if (i < n) {
+			mean.sum += of[D + 1];
+#pragma unroll
+			for (int d = 0; d < D / 64; d++) {
+				const float2 x = *(const float2 *)(of + d * 64 + lane * 2);
+
+				mean.v[d].x += x.x;
+				mean.v[d].y += x.y;
+			}
+		}
+	return mean;
 }
 
-/* Positions from j on, as many as a warp looks at, which lie in a stage from row on. */
-template <class T, int D> D_INLINE void
-look_at(struct sums<D> *sums, const struct step &a, const struct site &s, const struct mine &m,
-    uint32_t at, uint32_t row, uint32_t j, int warp, int lane)
-{
-	const T *query = (const T *)(s.room + a.room.queries) + lane / 4 * D + lane % 4 * 8;
-	const T *newest = (const T *)(s.room + a.room.queries) + m.group * D;
-	T *ps = (T *)(s.room + a.room.scores) + warp * LOOK * SCORES;
-	const uint32_t keys = at + (row + lane / 4) * D * 2 + lane % 4 * 16;
-	const uint32_t values = at + (positions_a_stage<D>() + row + lane % 4 * 4) * D * 2 +
-	    lane / 4 * 16;
-	float was[2], score_of[LOOK][4] = {};
-	uint4 k[LOOK][D / 32][2], v[LOOK][D / 64][4];
-
-#pragma unroll
-	for (int n = 0; n < LOOK; n++)
-#pragma unroll
-		for (int i = 0; i < D / 16; i++)
-			k[n][i / 2][i % 2] = shared16(keys + (n * 16 + i % 2 * 8) * D * 2 +
-			    i / 2 * 64);
-	if (j + LOOKED > m.position)
-#pragma unroll
-		for (int n = 0; n < LOOK; n++)
-			put_newest_key<T, D>(k[n], newest, j + n * 16, m.position, lane);
-#pragma unroll
-	for (int n = 0; n < LOOK; n++)
-		score<T, D>(score_of[n], k[n], query, lane / 4 < (int)m.group);
-#pragma unroll
-	for (int n = 0; n < LOOK; n++)
-#pragma unroll
-		for (int i = 0; i < D / 16; i++)
-			v[n][i / 4][i % 4] = shared16(values + (n * 16 + i % 4) * D * 2 +
-			    i / 4 * 128);
-	soften<T, D, LOOK>(sums, score_of, ps, was, j, m.end, lane);
-	if (j + LOOKED > m.position)
-#pragma unroll
-		for (int n = 0; n < LOOK; n++)
-			put_newest_value<T, D>(v[n], newest + D, j + n * 16, m.position, lane);
-	add_values<T, D, LOOK>(sums, v, ps, was, lane);
-}
-
-/* Of one query head, by one warp, out of the first n slots. */
 template <class T, int D> D_INLINE void
 leave_head(const struct step &a, const struct site &s, const struct mine &m, const struct step_op &op,
-    const float *slots, int n, int query, int lane)
+    const struct mean<D> &mean, int query, int lane)
 {
 	const uint32_t head = m.kv * m.group + query;
-	const float *of = slots + query * (D + 2);
-	const float top = lane < n ? of[lane * GROUP_MAX * (D + 2) + D] : -INFINITY;
-	float best = top, weight, all;
-	float2 mean[D / 64] = {};
 
-	for (int i = 16; i > 0; i /= 2)
-		best = fmaxf(best, __shfl_xor_sync(~0u, best, i));
-	weight = lane < n ? exp2f(top - best) : 0;
-	all = warp_sum(lane < n ? weight * of[lane * GROUP_MAX * (D + 2) + D + 1] : 0);
-	const float unit = a.n_splits == 1 ? 1 / all : 1;
-
-#pragma unroll
-	for (int i = 0; i < WARPS; i++) {
-		const float one = __shfl_sync(~0u, weight, i);
-
-		if (i >= n)
-			break;
-#pragma unroll
-		for (int d = 0; d < D / 64; d++) {
-			const float2 x = *(const float2 *)(of + i * GROUP_MAX * (D + 2) +
-			    d * 64 + lane * 2);
-
-			mean[d].x += one * x.x;
-			mean[d].y += one * x.y;
-		}
-	}
 	if (a.n_splits == 1) {
-		stamp_left(a, s, op, mean[0].x * unit);
-		const uint32_t to = op.out + (m.seq * a.q_size +
-		    head * D + lane * 2) * 2;
+		const uint32_t to = op.out + (m.seq * a.q_size + head * D + lane * 2) * 2;
+		const float unit = 1 / mean.sum;
 
+		stamp_left(a, s, op, mean.v[0].x * unit);
 #pragma unroll
 		for (int d = 0; d < D / 64; d++)
-			words_put(s.words, to + d * 128, pair<T>(mean[d].x * unit, mean[d].y * unit));
+			words_put(s.words, to + d * 128, pair<T>(mean.v[d].x * unit,
+			    mean.v[d].y * unit));
 	} else {
 		const uint32_t to = op.square + span_at<D>(a, m.seq, head, m.split);
 
 #pragma unroll
 		for (int d = 0; d < D / 64; d++) {
-			words_put(s.words, to + (d * 64 + lane * 2) * 4, mean[d].x);
-			words_put(s.words, to + (d * 64 + lane * 2 + 1) * 4, mean[d].y);
+			words_put(s.words, to + (d * 64 + lane * 2) * 4, mean.v[d].x);
+			words_put(s.words, to + (d * 64 + lane * 2 + 1) * 4, mean.v[d].y);
 		}
 		if (lane < 2)
-			words_put(s.words, to + (D + lane) * 4, lane == 0 ? best : all);
+			words_put(s.words, to + (D + lane) * 4, lane == 0 ? mean.top : mean.sum);
 	}
 }
 
@@ -198,55 +105,112 @@ leave_none(const struct step &a, const struct site &s, const struct mine &m, con
 			    i == D ? -INFINITY : 0.0f);
 }
 
+/* A warp's sums, to the top of all of them. */
+template <int D> D_INLINE void
+scale_sums(struct sums<D> *sums, const float *tops, const float *newest, int lane)
+{
+	float2 top = *(const float2 *)(newest + lane % 4 * 2);
+	float by[2];
+
+#pragma unroll
+	for (int i = 0; i < WARPS; i++) {
+		const float2 of = *(const float2 *)(tops + i * GROUP_MAX + lane % 4 * 2);
+
+		top = make_float2(fmaxf(top.x, of.x), fmaxf(top.y, of.y));
+	}
+	by[0] = two_to(sums->top[0] - top.x);
+	by[1] = two_to(sums->top[1] - top.y);
+#pragma unroll
+	for (int i = 0; i < D / 16 * 4; i++)
+		sums->o[i / 4][i % 4] *= by[i % 2];
+#pragma unroll
+	for (int e = 0; e < 2; e++)
+		sums->sum[e] *= by[e];
+}
+
 /* All warps' sums into one, in the room of a stage that has been read. */
 template <class T, int D> D_INLINE void
 add_up(const struct step &a, const struct site &s, const struct mine &m, const struct step_op &op,
-    struct sums<D> *sums, float *slots, int n, int warp, int lane)
+    struct sums<D> *sums, float *slots, int warp, int lane)
 {
+	const int blocks = (cached_end(m) - m.first + LOOKED - 1) / LOOKED;
+	const int n = min(blocks, (int)WARPS);
+	const struct newest<T> newest = newest_of<T>(a, s);
+
 #pragma unroll
 	for (int e = 0; e < 2; e++)
 		for (int d = 4; d < 32; d *= 2)
 			sums->sum[e] += __shfl_xor_sync(~0u, sums->sum[e], d);
+	if (lane < 4)
+		*(float2 *)(tops_of(a, s) + warp * GROUP_MAX + lane * 2) =
+		    make_float2(sums->top[0], sums->top[1]);
 	stamp(a, s, op, STEP_MULTIPLIED);
-	warps_meet();
-	if (warp < n)
-		put_sums<D>(slots + warp * GROUP_MAX * (D + 2), *sums, lane);
-	warps_meet();
+	lookers_meet();
+	if (warp < n) {
+		scale_sums<D>(sums, tops_of(a, s), newest.score, lane);
+		put_sums<D>(slots + warp * GROUP_MAX * (D + 2), *sums, m.group, lane);
+	}
+	lookers_meet();
 	stamp(a, s, op, STEP_SUMMED);
 	if (warp < m.group)
-		leave_head<T, D>(a, s, m, op, slots, n, warp, lane);
+		leave_head<T, D>(a, s, m, op, mean_of<T, D>(slots, n, newest, warp, lane),
+		    warp, lane);
 	bulk_fence();
 }
 
+/* Gives stages of a unit, of which it is at the i-th, until the n-th: its address. */
+D_INLINE uint32_t
+ring_go(struct ring &r, uint32_t &i, uint32_t n, int lane)
+{
+	for (; i < n; i++) {
+		ring_take(r);
+		ring_give(r, lane);
+	}
+	return ring_take(r);
+}
+
+/*
+ * A warp has every eighth 16 positions; its first keys are in registers before
+ * it waits for its heads, and values before it waits for the others'.
+ */
 template <class T, int D> D_INLINE void
 attend(const struct step &a, const struct site &s, struct ring &r, const struct heads &h,
     const struct mine &m, const struct step_op &op, int warp, int lane)
 {
-	const uint32_t most = positions_a_stage<D>(), warps = most / LOOKED;
-	struct sums<D> sums = {};
-	uint32_t turn = 0;
+	const uint32_t most = positions_a_stage<D>(), row = warp * LOOKED % most;
+	const uint32_t last = stages_of<D>(m) - 1;
+	T *const ps = (T *)(s.room + a.room.scores) + warp * SCORES;
+	struct sums<D> sums = { {}, { -INFINITY, -INFINITY } };
+	uint4 k[D / 32][2], v[D / 64][4], query[D / 32];
+	uint32_t i = 0, j = m.first + warp * LOOKED;
+	struct new_head<D> head;
+	uint32_t at;
 
-	if (m.first >= m.end) {
-		leave_none<D>(a, s, m, op, warp, lane);
-		return;
-	}
-	prepare<T, D>(a, s, h, m, op, warp, lane);
-	warps_meet();
-	sums.top[0] = sums.top[1] = -INFINITY;
-	for (uint32_t j = m.first; j < m.end; j += most, turn++) {
-		const uint32_t at = ring_take(r), row = warp % warps * LOOKED;
+	find_head<D>(&head, s, op, h, m, warp, lane);
+	at = ring_go(r, i, min(warp * LOOKED / most, last), lane);
+	stamp(a, s, op, STEP_WEIGHTS);
+	take_keys<D>(k, at, row, lane);
+	take_heads<T, D>(a, s, h, head, op);
+	take_values<D>(v, at, row, j < cached_end(m) ? cached_end(m) - j : 0, lane);
+	lookers_meet();
+	take_queries<T, D>(query, a, s, m, lane);
+#pragma unroll 1
+	while (j < cached_end(m)) {
+		float score_of[4], was[2];
 
-		if (turn == 0)
-			stamp(a, s, op, STEP_WEIGHTS);
-		if (turn % (WARPS / warps) == warp / warps && j + row < m.end)
-			look_at<T, D>(&sums, a, s, m, at, row, j + row, warp, lane);
-		if (j + most >= m.end)
-			add_up<T, D>(a, s, m, op, &sums, (float *)(s.stages +
-			    (at - r.data)), min((int)(m.end - m.first + LOOKED - 1) / LOOKED,
-			    (int)WARPS), warp,
-			    lane);
-		ring_give(r, lane);
+		score<T, D>(score_of, k, query);
+		soften<T, D>(&sums, score_of, ps, was, j, cached_end(m), lane);
+		add_values<T, D>(&sums, v, ps, was, lane);
+		j += WARPS * LOOKED;
+		if (j >= cached_end(m))
+			break;
+		at = ring_go(r, i, (j - m.first) / most, lane);
+		take_keys<D>(k, at, row, lane);
+		take_values<D>(v, at, row, cached_end(m) - j, lane);
 	}
+	at = ring_go(r, i, last, lane);
+	add_up<T, D>(a, s, m, op, &sums, (float *)(s.stages + (at - r.data)), warp, lane);
+	ring_give(r, lane);
 }
 
 /*
@@ -277,8 +241,8 @@ weigh_spans(float weight[2], const struct step &a, const struct words &w, const 
 	best = fmaxf(weight[0], weight[1]);
 	for (int i = 16; i > 0; i /= 2)
 		best = fmaxf(best, __shfl_xor_sync(~0u, best, i));
-	weight[0] = exp2f(weight[0] - best);
-	weight[1] = exp2f(weight[1] - best);
+	weight[0] = two_to(weight[0] - best);
+	weight[1] = two_to(weight[1] - best);
 	all = weight[0] * __uint_as_float(sum[0]) + weight[1] * __uint_as_float(sum[1]);
 	return 1 / warp_sum(all);
 }
@@ -334,8 +298,14 @@ attend_all(const struct step &a, const struct site &s, struct ring &r,
 {
 	const struct heads &h = heads_of(a, s, op);
 
-	for (uint32_t i = 0; i < part.n; i++)
-		attend<T, D>(a, s, r, h, unit_of(a, s, h, part.first + i), op, warp, lane);
+	for (uint32_t i = 0; i < part.n; i++) {
+		const struct mine m = unit_of(a, s, h, part.first + i);
+
+		if (m.first < m.end)
+			attend<T, D>(a, s, r, h, m, op, warp, lane);
+		else
+			leave_none<D>(a, s, m, op, warp, lane);
+	}
 	if (a.n_splits == 1)
 		return;
 	for (uint32_t i = blockIdx.x + warp * a.n_blocks; i < s.batch * h.heads;

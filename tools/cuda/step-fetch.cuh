@@ -51,10 +51,11 @@ template <int D> D_INLINE void
 fetch_unit(struct ring &r, const struct heads &h, const struct mine &m, uint64_t policy,
     int lane)
 {
-	const uint32_t end = min(m.end, m.position), most = positions_a_stage<D>();
+	const uint32_t most = positions_a_stage<D>(), stages = stages_of<D>(m);
 
-	for (uint32_t j = m.first; j < m.end; j += most) {
-		const uint32_t bytes = (j < end ? min(end - j, most) : 0) * D * 2;
+	for (uint32_t i = 0; i < stages; i++) {
+		const uint32_t j = m.first + i * most;
+		const uint32_t bytes = min(cached_end(m) - j, most) * D * 2;
 		const uint32_t to = ring_fill(r, 2 * bytes, lane);
 		const size_t from = (m.base + (size_t)j * D) * 2;
 

@@ -349,17 +349,22 @@ end_step(const struct step &a, const struct site &s, int lane)
 	}
 }
 
-template <class T, bool ONE> D_INLINE void
+template <class T, int D, bool ONE> D_INLINE void
 finish_all(const struct step &a, const struct site &s, uint32_t nth, int lane)
 {
 	struct clerk c = { 0, 0, nth, lane };
 
 	leave_first<T>(a, s, c);
 #pragma unroll 1
-	for (uint32_t i = 0; i < a.n_ops; i++)
-		if (op_of(a, s, i).kind != STEP_ATTEND)
-			finish_product<T, ONE ? 1 : 3>(a, s, c, op_of(a, s, i),
-			    part_of(a, s, i));
+	for (uint32_t i = 0; i < a.n_ops; i++) {
+		const struct step_op &op = op_of(a, s, i);
+		const struct step_part part = part_of(a, s, i);
+
+		if (op.kind != STEP_ATTEND)
+			finish_product<T, ONE ? 1 : 3>(a, s, c, op, part);
+		else if (nth == 0)
+			look_at_newest<T, D>(a, s, op, part, lane);
+	}
 	clerks_meet(s);
 	if (nth == 0)
 		end_step(a, s, lane);

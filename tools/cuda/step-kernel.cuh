@@ -2,7 +2,8 @@
  * step-kernel.cuh: a decode step in one kernel, a block a multiprocessor.  One
  * warp streams the block's weights of all layers through a ring of shared
  * memory and never waits for activations; eight multiply, and look at the cache;
- * one adds up, or three where there are several sequences.  Blocks wait for one
+ * one adds up, or three where there are several sequences; and has the newest
+ * position.  Blocks wait for one
  * another's results only, word by word.
  */
 #ifndef STEP_KERNEL_CUH
@@ -18,6 +19,7 @@
 #include "step-site.cuh"
 #include "step-fetch.cuh"
 #include "step-product.cuh"
+#include "step-newest.cuh"
 #include "step-finish.cuh"
 #include "step-attention.cuh"
 
@@ -30,9 +32,11 @@ lay_room(struct step *a, uint32_t dim)
 
 	a->most_tiles = max(tiles, (uint32_t)STEP_GROUP);
 	r.residual = r.sums + 2 * a->most_tiles * sums_stride(batch) * 4;
-	r.queries = r.residual + STEP_DEEP * batch * STEP_ROWS * 4;
-	r.scores = r.queries + (GROUP_MAX + 2) * dim * 2;
-	r.ops = r.scores + WARPS * LOOK * SCORES * 2;
+	r.newest = r.residual + STEP_DEEP * batch * STEP_ROWS * 4;
+	r.tops = r.newest + 3 * GROUP_MAX * 4 + dim * 2;
+	r.row = r.tops + WARPS * GROUP_MAX * 4;
+	r.scores = r.row + (GROUP_MAX + 2) * dim * 2;
+	r.ops = r.scores + WARPS * SCORES * 2;
 	r.heads = r.ops + a->n_ops * sizeof *a->op;
 	r.parts = r.heads + a->n_layers * sizeof *a->heads;
 	r.all = r.parts + a->n_ops * sizeof *a->part;
@@ -129,7 +133,7 @@ step(const __grid_constant__ struct step a)
 	if (warp < WARPS)
 		multiply_all<T, D, ONE>(a, s, r, warp, lane);
 	else if (warp < WARPS + (int)clerks(s.batch))
-		finish_all<T, ONE>(a, s, warp - WARPS, lane);
+		finish_all<T, D, ONE>(a, s, warp - WARPS, lane);
 	else
 		fetch<D>(a, s, r, lane);
 #endif

@@ -6,7 +6,7 @@ enum {
 	WARPS = 8,			/* that multiply; then those that add up, one that fetches */
 	UNIT = 32,			/* columns that a warp takes at a time */
 	GROUP_MAX = 8,			/* query heads that share a key head */
-	LOOK = 2, LOOKED = LOOK * 16	/* positions that a warp looks at at a time */
+	LOOKED = 16			/* positions that a warp looks at at a time */
 };
 
 /* Warps that add up: of one sequence there is little to add. */
@@ -151,11 +151,34 @@ span_at(const struct step &a, uint32_t seq, uint32_t head, uint32_t split)
 	return ((seq * (a.q_size / D) + head) * a.n_splits + split) * (D + 4) * 4;
 }
 
+/* Does it end with the newest position, which is not in the cache? */
+D_INLINE bool
+has_newest(const struct mine &m)
+{
+	return m.first < m.end && m.end > m.position;
+}
+
+/* Where those of its positions end that are in the cache. */
+D_INLINE uint32_t
+cached_end(const struct mine &m)
+{
+	return min(m.end, m.position);
+}
+
 /* Positions of a unit that lie in a stage: their keys, then their values. */
 template <int D> D_INLINE constexpr uint32_t
 positions_a_stage(void)
 {
 	return STEP_STAGE / (4 * D) / LOOKED * LOOKED;
+}
+
+/* One at least, for its sums, if it has a position. */
+template <int D> D_INLINE uint32_t
+stages_of(const struct mine &m)
+{
+	const uint32_t most = positions_a_stage<D>();
+
+	return m.first >= m.end ? 0 : max((cached_end(m) - m.first + most - 1) / most, 1u);
 }
 
 #endif

@@ -26,7 +26,9 @@ struct step_op {
 struct step_room {
 	uint32_t sums;			/* [2][most tiles] of [sum][batch][8] floats */
 	uint32_t residual;		/* [tile of hidden][batch][8] floats */
-	uint32_t queries;		/* [group of heads + 2][dim] words */
+	uint32_t newest;		/* position: [3][8 heads] floats; [dim] words */
+	uint32_t tops;			/* [warp][8 heads] floats */
+	uint32_t row;			/* the new one's: [8 heads + 2][dim] words */
 	uint32_t scores;		/* of a warp: 8 heads' for 16 positions */
 	uint32_t ops, parts, heads;	/* [n_ops] twice, [n_layers] */
 	uint32_t all;
