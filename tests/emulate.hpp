@@ -173,6 +173,7 @@ __ballot_sync(unsigned, bool v)
 		all |= (unsigned)shuffle(v, i) << i;
 	return all;
 }
+static inline bool __all_sync(unsigned mask, bool v) { return __ballot_sync(mask, v) == ~0u; }
 static inline int __popc(unsigned v) { return __builtin_popcount(v); }
 
 /* ---- numbers */

@@ -185,6 +185,11 @@ barrier_wait(uint32_t at, uint32_t parity)
 		pass(b, *b);
 	races_take(b, barrier_of(at)->turn - 1, BY_ARRIVAL);
 }
+static bool
+barrier_is_over(uint32_t at, uint32_t parity)
+{
+	return (barrier_of(at)->turn & 1) != parity;
+}
 static uint64_t read_once_policy(void) { return 0; }
 static void bulk_fence(void) { races_proxy_fence(); }
 /* Barriers of stages, one for each copy that is to come. */
@@ -223,6 +228,7 @@ cu_step_fits(enum word, struct step *a, uint32_t dim)
 {
 	lay_room(a, dim);
 	a->n_stages = 3;
+	a->low = 2;
 	return a->n_stages * STEP_STAGE + a->room.all <= SHARED;
 }
 

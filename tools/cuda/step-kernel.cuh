@@ -105,7 +105,7 @@ step(const __grid_constant__ struct step a)
 	const uint32_t tables = barrier + (2 * STEP_STAGES + 4) * 8;
 	const uint32_t set = *a.turn & 1;
 	struct ring r = { (uint32_t)__cvta_generic_to_shared(smem), barrier,
-	    barrier + STEP_STAGES * 8, a.n_stages, a.under_way, 0, 0 };
+	    barrier + STEP_STAGES * 8, a.n_stages, a.under_way, a.low, 0, 0 };
 	const struct site s = { { a.words + set * a.set,
 	    set == 0 ? (ptrdiff_t)a.set : -(ptrdiff_t)a.set, word_policy() }, smem,
 	    smem + a.n_stages * STEP_STAGE, scale, factor, best, position,

@@ -25,8 +25,11 @@ enum {
 	STEP_SPLITS = 64,		/* spans of positions, at most */
 	STEP_STAGE = 2 * STEP_ROWS * (STEP_COLS + 64),	/* bytes */
 	STEP_STAGES = 8, STEP_STAGES_LEAST = 2,		/* at most, at least */
-	/* That are filled at a time: of one, memory rests; behind more, words wait. */
-	STEP_UNDER_WAY = 2
+	/*
+	 * That are filled at a time, where so many are empty: of one, memory rests;
+	 * behind more, words wait.  Where fewer are empty, one is.
+	 */
+	STEP_UNDER_WAY = 2, STEP_LOW = 2
 };
 
 /* Bytes of eight columns of x, of all sequences: no less than a sector of the L2. */

@@ -24,6 +24,17 @@ barrier_expect(uint32_t barrier, uint32_t bytes)
 	    :: "r"(barrier), "r"(bytes) : "memory");
 }
 
+/* Is the phase of that parity over? */
+D_INLINE bool
+barrier_is_over(uint32_t barrier, uint32_t parity)
+{
+	uint32_t over;
+
+	asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2; "
+	    "selp.u32 %0, 1, 0, p; }" : "=r"(over) : "r"(barrier), "r"(parity) : "memory");
+	return over;
+}
+
 /* Until the phase of that parity is over. */
 D_INLINE void
 barrier_wait(uint32_t barrier, uint32_t parity)

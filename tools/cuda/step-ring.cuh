@@ -7,7 +7,7 @@
 
 struct ring {
 	uint32_t data, full, empty;	/* [n] stages and their barriers */
-	uint32_t n, under_way;		/* stages; that are filled at a time */
+	uint32_t n, under_way, low;	/* stages; that are filled at a time; that are empty then */
 	uint32_t at, turn;
 };
 
@@ -47,11 +47,25 @@ ring_wait(const struct ring &r, uint32_t before)
 	barrier_wait(r.full + (r.at - before + (wraps ? r.n : 0)) * 8, r.turn ^ wraps);
 }
 
-/* By the filling warp: bytes are about to come; the stage's address. */
+/* Has it so many stages that are empty? */
+D_INLINE bool
+ring_is_low(const struct ring &r)
+{
+	const uint32_t i = r.at + r.low - 1;
+	const bool wraps = i >= r.n;
+
+	return __all_sync(~0u, barrier_is_over(r.empty + (i - (wraps ? r.n : 0)) * 8,
+	    r.turn ^ !wraps));
+}
+
+/*
+ * By the filling warp: bytes are about to come; the stage's address.  A ring that
+ * has much is filled at leisure: words do not wait behind its weights.
+ */
 D_INLINE uint32_t
 ring_fill(const struct ring &r, uint32_t bytes, int lane)
 {
-	ring_wait(r, r.under_way);
+	ring_wait(r, ring_is_low(r) ? r.under_way : 1);
 	barrier_wait(r.empty + r.at * 8, r.turn ^ 1);
 	__syncwarp();			/* all have seen it: a stage of no bytes is over at once */
 	if (lane == 0)

@@ -58,6 +58,7 @@ struct step {
 	uint32_t n_layers, n_ops, hidden, q_size, n_splits;
 	uint32_t n_stages, n_blocks;
 	uint32_t under_way;		/* stages that are filled at a time, at most */
+	uint32_t low;			/* stages that must be empty for that */
 	float	 eps;
 	uint32_t most_tiles;		/* that sums are handed over of */
 	struct step_room room;
