@@ -6,7 +6,7 @@
  *	step NAME BATCH TOKENS STAMPS <model.kv
  *
  * in	a shape as settings; TOKENS positions are in the cache
- * out	model batch tokens blocks under_way step_us least_us read_ratio logits
+ * out	model batch tokens blocks under_way low step_us least_us read_ratio logits
  *
  * A row a choice: the median and the least of repeats in turns, and what share
  * of a plain read's rate, in the same run, the bytes that a step must read came
@@ -23,7 +23,7 @@ enum { WARM = 3, STEPS = 24, REPEATS = 5, BEFORE = 8, CHECKED = 2, CHOICES = 16 
 enum { ROWS = 1 + WARM + STEPS };	/* of tokens, after the prompt's */
 
 struct choice {
-	uint32_t under_way;
+	uint32_t under_way, low;
 	cudaGraphExec_t graph;
 	double	 us[REPEATS];
 	bool	 same;
@@ -179,6 +179,7 @@ step_by(const struct engine *e, const struct choice *c)
 	struct step s = e->step;
 
 	s.under_way = c->under_way;
+	s.low = c->low;
 	return s;
 }
 
@@ -211,17 +212,29 @@ record(const struct engine *e, struct choice *c)
 	device_check(cudaGraphDestroy(g), "graph");
 }
 
+static void
+add_choice(struct bench *b, uint32_t under_way, uint32_t low)
+{
+	struct choice *c = &b->choice[b->n_choices++];
+
+	c->under_way = under_way;
+	c->low = low;
+	record(b->e, c);
+}
+
 /* The first is the kernel as it is. */
 static void
 choose(struct bench *b)
 {
-	const uint32_t own = b->e->step.under_way;
+	const struct step *own = &b->e->step;
 
-	for (uint32_t n = 0; n <= b->e->step.n_stages; n++)
-		if (n != own) {
-			b->choice[b->n_choices].under_way = n == 0 ? own : n;
-			record(b->e, &b->choice[b->n_choices++]);
-		}
+	add_choice(b, own->under_way, own->low);
+	for (uint32_t n = 1; n <= own->n_stages; n++) {
+		if (n != own->under_way)
+			add_choice(b, n, own->low);
+		if (n != own->low)
+			add_choice(b, own->under_way, n);
+	}
 }
 
 /* The logits of the first steps, on the host. */
@@ -342,8 +355,8 @@ write_rows(const struct bench *b, const char *name, double rate)
 	for (size_t i = 0; i < b->n_choices; i++) {
 		const struct choice *c = &b->choice[i];
 
-		printf("%s\t%zu\t%zu\t%u\t%u\t%.1f\t%.1f\t%.3f\t%s\n", name, p->batch, p->prompt,
-		    b->e->step.n_blocks, c->under_way, c->us[REPEATS / 2], c->us[0],
+		printf("%s\t%zu\t%zu\t%u\t%u\t%u\t%.1f\t%.1f\t%.3f\t%s\n", name, p->batch, p->prompt,
+		    b->e->step.n_blocks, c->under_way, c->low, c->us[REPEATS / 2], c->us[0],
 		    bytes / (c->us[REPEATS / 2] * 1e-6) / rate, c->same ? "same" : "differ");
 	}
 }

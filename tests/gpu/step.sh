@@ -1,6 +1,6 @@
 #!/bin/sh
-# step.sh [FOLDER]: what a decode step as one kernel gains by how many weights are
-# under way; the first choice is ns-worker's.  Random weights of four shapes, no
+# step.sh [FOLDER]: what a decode step as one kernel gains by how many stages of
+# weights are under way, and how many are empty then; the first choice is ns-worker's.  Random weights of four shapes, no
 # checkpoint; a table of all choices, then where the time of the fastest goes
 # (ns-stamps); the stamps themselves are left in FOLDER, if one is named.
 #
@@ -18,7 +18,7 @@ trap 'rm -rf "$dir"' EXIT
 out=${1:-$dir}
 status=0
 
-printf 'model\tbatch\ttokens\tblocks\tunder_way\tstep_us\tleast_us\tread_ratio\tlogits\n'
+printf 'model\tbatch\ttokens\tblocks\tunder_way\tlow\tstep_us\tleast_us\tread_ratio\tlogits\n'
 for c in ${CASES:-qwen:1:128 llama-1b:1:128 qwen-3b:1:128 qwen-7b:1:128 qwen-7b:1:32000 qwen-7b:8:128}; do
 	model=${c%%:*} tokens=${c##*:} batch=${c#*:}
 	batch=${batch%:*} yaml=$top/configs/models/$model.yaml
