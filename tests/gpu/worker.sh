@@ -3,12 +3,12 @@
 # For each shape: a synthetic checkpoint, a decode of 64 tokens after 128, kernel by
 # kernel and by what else --step has for the model, and a prefill of 2048.  Bytes and
 # flop are what ns-readset predicts, that is, what must be moved and done; times are
-# medians of unwatched runs.  BATCH='1 32' decodes for so many sequences each;
-# DEVICE=cpu and PROMPT=64 make it run anywhere.
+# medians of unwatched runs.  BATCH='1 32' decodes for so many sequences each,
+# STEPS=auto as ns-worker does it by itself; DEVICE=cpu and PROMPT=64 make it run anywhere.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 PATH=${NS_BUILD:-$top/build}:$PATH
-device=${DEVICE:-cuda} long=${PROMPT:-2048} batches=${BATCH:-1} steps='kernels persistent experts'
+device=${DEVICE:-cuda} long=${PROMPT:-2048} batches=${BATCH:-1} steps=${STEPS:-kernels persistent experts}
 [ "$device" != cpu ] || steps=auto
 [ $# -gt 0 ] || set -- "$top/configs/models/qwen.yaml" "$top/configs/models/llama-1b.yaml" "$top/configs/models/qwen-7b.yaml" "$top/configs/models/moe-7b.yaml"
 dir=$(mktemp -d)
