@@ -170,6 +170,14 @@ barrier_arrive(uint32_t at)
 		wrong("one too many at a barrier");
 	barrier_turn(b);
 }
+enum { ARRIVALS = 1 };
+static void
+warp_arrive(uint32_t at, int lane)
+{
+	__syncwarp();
+	if (lane == 0)
+		barrier_arrive(at);
+}
 static void
 barrier_expect(uint32_t at, uint32_t bytes)
 {

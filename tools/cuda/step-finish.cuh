@@ -279,9 +279,7 @@ finish_group(const struct step &a, const struct site &s, struct clerk &c,
 		finish_values<T, N>(a, s, c, op, v);
 		values_of<N>(v, s, op, first, n, i + each + c.lane);
 	}
-	__syncwarp();
-	if (c.lane == 0)
-		barrier_arrive(s.empty + c.at * 8);
+	warp_arrive(s.empty + c.at * 8, c.lane);
 	c.at ^= 1;
 	c.turn ^= c.at == 0;
 }

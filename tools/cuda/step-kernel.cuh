@@ -118,11 +118,11 @@ step(const __grid_constant__ struct step a)
 	}
 	if (threadIdx.x < a.n_stages) {
 		barrier_init(r.full + threadIdx.x * 8, 1);
-		barrier_init(r.empty + threadIdx.x * 8, WARPS);
+		barrier_init(r.empty + threadIdx.x * 8, WARPS * ARRIVALS);
 	}
 	if (threadIdx.x < 2) {
-		barrier_init(s.ready + threadIdx.x * 8, WARPS);
-		barrier_init(s.empty + threadIdx.x * 8, clerks(s.batch));
+		barrier_init(s.ready + threadIdx.x * 8, WARPS * ARRIVALS);
+		barrier_init(s.empty + threadIdx.x * 8, clerks(s.batch) * ARRIVALS);
 	}
 	if (threadIdx.x == 0)
 		barrier_init(tables, 1);

@@ -26,9 +26,7 @@ hand_wait(const struct hand &h, const struct site &s)
 D_INLINE void
 hand_over(struct hand &h, const struct site &s)
 {
-	__syncwarp();
-	if (h.lane == 0)
-		barrier_arrive(s.ready + h.at * 8);
+	warp_arrive(s.ready + h.at * 8, h.lane);
 	h.at ^= 1;
 	h.turn ^= h.at == 0;
 }

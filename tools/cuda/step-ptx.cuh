@@ -17,6 +17,23 @@ barrier_arrive(uint32_t barrier)
 	asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" :: "r"(barrier) : "memory");
 }
 
+/*
+ * A warp comes to a barrier as one, or, for a tool that does not see what one lane's
+ * arrival says of the others, as 32.
+ */
+#ifdef EACH_LANE_ARRIVES
+enum { ARRIVALS = 32 };
+#else
+enum { ARRIVALS = 1 };
+#endif
+D_INLINE void
+warp_arrive(uint32_t barrier, int lane)
+{
+	__syncwarp();
+	if (ARRIVALS == 32 || lane == 0)
+		barrier_arrive(barrier);
+}
+
 D_INLINE void
 barrier_expect(uint32_t barrier, uint32_t bytes)
 {

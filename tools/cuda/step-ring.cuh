@@ -32,9 +32,7 @@ ring_take(const struct ring &r)
 D_INLINE void
 ring_give(struct ring &r, int lane)
 {
-	__syncwarp();
-	if (lane == 0)
-		barrier_arrive(r.empty + r.at * 8);
+	warp_arrive(r.empty + r.at * 8, lane);
 	ring_next(r);
 }
 
