@@ -25,10 +25,13 @@ metrics := configs/platforms/$(platform)/metrics.tsv
 
 ifneq ($(call gives_,gate),)
 tables += $(gate_tables) $R/platform.kv
-$R/gate.hierarchy.tsv: $R/gate.counters.tsv $(metrics) build/ns-rollup
-	build/ns-rollup -m $(metrics) $< $(into)
-$R/gate.terms.tsv: $R/gate.counters.tsv $(metrics) build/ns-rollup
-	build/ns-rollup --terms -m $(metrics) $< $(into)
+# Of the registry, what the gate counted: of the rest it has nothing to say.
+$R/gate.metrics.tsv: $R/gate.counters.tsv $(metrics)
+	awk -F '\t' 'NR == FNR { counted[$$6] = 1; next } FNR == 1 || $$4 in counted' $^ $(into)
+$R/gate.hierarchy.tsv: $R/gate.counters.tsv $R/gate.metrics.tsv build/ns-rollup
+	build/ns-rollup -m $R/gate.metrics.tsv $< $(into)
+$R/gate.terms.tsv: $R/gate.counters.tsv $R/gate.metrics.tsv build/ns-rollup
+	build/ns-rollup --terms -m $R/gate.metrics.tsv $< $(into)
 $R/gate.tsv: $R/gate.hierarchy.tsv $R/gate.expected.tsv $R/platform.kv build/ns-calib
 	t=$$(sed -n 's/^gate_tolerance_ratio=//p' $R/platform.kv); \
 	build/ns-calib judge -e $R/gate.expected.tsv -t $$t $< >$@.tmp || \
@@ -194,6 +197,6 @@ $R/compact.json: $(tables) build/ns-report
 # What a run can make again without capturing, of whichever tiers it is.
 analysed := $(sort $(filter-out $(captures),$(gate_tables) $(count_tables) $(need_tables) $(timeline_tables) $(source_tables) \
 	$R/figures $R/sampled-*.tsv $(addprefix $R/,platform.kv roofline.tsv ops.tsv detail.tsv checks.tsv stages.tsv manifest.kv \
-	gate.counters.tsv gate.hierarchy.tsv gate.terms.tsv counters.tsv counters.tsv.args launches.tsv sampled.tsv sampled.kv sampling.tsv phased.tsv windows \
+	gate.counters.tsv gate.metrics.tsv gate.hierarchy.tsv counters.tsv counters.tsv.args launches.tsv sampled.tsv sampled.kv sampling.tsv phased.tsv windows \
 	work.tsv ranges.tsv api.tsv samples.tsv diagnostics.tsv meta.kv trace.json compact.json command.kv baseline.tsv \
 	report.md report.md.args report.html report.json)))

@@ -18,5 +18,5 @@ plan-%: build/ns-plan build/yaml2kv
 examples: all
 	for d in docs/examples/*/; do n=$$(basename $$d) r=build/examples/$$n; \
 		rm -rf $$r && mkdir -p build/examples && cp -R $$d/captures $$r && xz -d $$r/*.xz && \
-		$(MAKE) -s -f mk/run.mk MODEL=$${n#*-} BACKEND=cuda R=$$r report >/dev/null && \
+		MAKEFLAGS= $(MAKE) -s -f mk/run.mk MODEL=$${n#*-} BACKEND=cuda R=$$r report >/dev/null && \
 		cp -R $$r/report.md $$r/figures $$d || exit; done
