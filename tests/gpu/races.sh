@@ -9,6 +9,8 @@
 #	PATH=FOLDER:$PATH sh tests/gpu/races.sh	# by a compute-sanitizer of another version
 #
 # build/gpu-races, if it is there, is races.cu compiled; else nvcc does that.
+# WORKER=FILE is another ns-worker: of one that was made with
+# NVCCFLAGS='-O3 -std=c++17 -DEACH_LANE_ARRIVES' racecheck can follow the order.
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${NS_BUILD:-$top/build}
@@ -49,7 +51,7 @@ races=$build/gpu-races
 step() {
 	batch=$1
 	shift
-	under "$@" ns-worker -d cuda -m "$dir/model" -p 1 -g 2 -B "$batch" -r 1 -w 0 --step persistent
+	under "$@" "${WORKER:-ns-worker}" -d cuda -m "$dir/model" -p 1 -g 2 -B "$batch" -r 1 -w 0 --step persistent
 }
 
 printf 'tool\twhat\tright\tfound\n'
