@@ -188,11 +188,11 @@ attend(const struct step &a, const struct site &s, struct ring &r, const struct 
 
 	find_head<D>(&head, s, op, h, m, warp, lane);
 	at = ring_go(r, i, min(warp * LOOKED / most, last), lane);
-	stamp(a, s, op, STEP_WEIGHTS);
 	take_keys<D>(k, at, row, lane);
 	take_heads<T, D>(a, s, h, head, op);
 	take_values<D>(v, at, row, j < cached_end(m) ? cached_end(m) - j : 0, lane);
 	lookers_meet();
+	stamp(a, s, op, STEP_WEIGHTS);
 	take_queries<T, D>(query, a, s, m, lane);
 #pragma unroll 1
 	while (j < cached_end(m)) {
