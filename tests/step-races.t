@@ -57,5 +57,7 @@ needs copy    'write by copy .* then read by thread'
 needs proxy   'write by thread [0-9]+ .* then (atomic read|write) by copy'
 needs fence   'block 0 .* block [12] |block 1 .* block [02] |block 2 .* block [01] '
 
-ok 'what a GPU is held against compiles' '"$nvcc" -std=c++17 -arch=sm_90 -I"$top/tools/lib" -I"$top/tools/cuda" -cubin -o races.cubin "$top/tests/gpu/races.cu"'
+for lanes in '' -DEACH_LANE_ARRIVES; do
+	ok "what a GPU is held against compiles${lanes:+, $lanes}" "\"\$nvcc\" $lanes -std=c++17 -arch=sm_90 -I\"\$top/tools/lib\" -I\"\$top/tools/cuda\" -cubin -o races.cubin \"\$top/tests/gpu/races.cu\""
+done
 done_testing

@@ -74,19 +74,17 @@ by_arrivals(uint32_t *out)
 	}
 }
 
-/* One lane for its warp. */
+/* As the step's warps do: one lane for its warp, unless -DEACH_LANE_ARRIVES. */
 __global__ void
 by_one_arrival(uint32_t *out)
 {
 	__shared__ struct room r;
 	const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
-	begin(r, 1);
+	begin(r, ARRIVALS);
 	if (warp == 0) {
 		r.word[lane] = lane;
-		__syncwarp();
-		if (lane == 0)
-			barrier_arrive(shared_at(&r.full));
+		warp_arrive(shared_at(&r.full), lane);
 	} else if (warp == 1) {
 		barrier_wait(shared_at(&r.full), 0);
 		out[lane] = r.word[31 - lane];
