@@ -37,6 +37,15 @@ shared16(uint32_t at, bool there = true)
 		v = *(const uint4 *)shared_of(at);
 	return v;
 }
+static uint32_t
+shared4(uint32_t at, bool there)
+{
+	uint32_t v = 0;
+
+	if (there)
+		memcpy(&v, shared_of(at), sizeof v);
+	return v;
+}
 /* Lines of memory, of a block; then of all that have ended. */
 struct lines {
 	std::set<uintptr_t> expected, asked;

@@ -1,13 +1,35 @@
 /*
  * step-attention.cuh: a block's units of attention: a sequence's key head and
- * a span of positions, whose keys and values come through the ring.  A warp
- * has 16 positions at a time.  Spans' results are added up in a second turn,
- * by whom the context is left for the next product.
+ * a span of positions, whose keys and values come through the ring.  Spans'
+ * results are added up after that, by whom the context is left for the next
+ * product.
  */
 #ifndef STEP_ATTENTION_CUH
 #define STEP_ATTENTION_CUH
 
-/* Of 16 positions of a stage, from row on: a lane's share of fragments. */
+/*
+ * A turn is 128 positions.  Scores are a warp's of 16 of them; of values it has
+ * sixteen dims of all, or of half of them where a head has 64: two of every eight.
+ */
+template <int D> struct share {
+	enum { TURN = WARPS * LOOKED, STEPS = D / 16, PARTS = WARPS / STEPS };
+	int	 dim, part;		/* the first of a lane's two; of the positions */
+};
+
+template <int D> D_INLINE struct share<D>
+share_of(int warp, int lane)
+{
+	const int among = warp % share<D>::STEPS;
+
+	return { among / 4 * 64 + lane / 4 * 8 + among % 4 * 2, warp / share<D>::STEPS };
+}
+
+/* What a warp needs of a turn, in registers. */
+template <int D> struct turn {
+	uint4	 key[D / 32][2];
+	uint32_t value[share<D>::STEPS][4];
+};
+
 template <int D> D_INLINE void
 take_keys(uint4 k[D / 32][2], uint32_t at, uint32_t row, int lane)
 {
@@ -18,17 +40,134 @@ take_keys(uint4 k[D / 32][2], uint32_t at, uint32_t row, int lane)
 		k[i / 2][i % 2] = shared16(from + i % 2 * 8 * D * 2 + i / 2 * 64);
 }
 
-/* Zeros for what is beyond the n that are there. */
+/* Of a stage, the turn's which-th, whose positions are j and those after it. */
 template <int D> D_INLINE void
-take_values(uint4 v[D / 64][4], uint32_t at, uint32_t row, uint32_t n, int lane)
+take_stage(struct turn<D> *t, const struct share<D> &mine, uint32_t at, int which, uint32_t j,
+    uint32_t end, int warp, int lane)
 {
-	const uint32_t first = lane % 4 * 4;
-	const uint32_t from = at + (positions_a_stage<D>() + row + first) * D * 2 + lane / 4 * 16;
+	enum { MOST = positions_a_stage<D>(), IN = MOST / LOOKED, STEPS = share<D>::STEPS };
+	const uint32_t values = at + MOST * D * 2 + mine.dim * 2;
+
+	if (warp / IN == which)
+		take_keys<D>(t->key, at, warp % IN * LOOKED, lane);
+#pragma unroll
+	for (int i = 0; i < STEPS; i++) {
+		const uint32_t row = (mine.part * STEPS + i) % IN * LOOKED + lane % 4 * 4;
+
+		if (STEPS > IN && i / IN != which)
+			continue;
+#pragma unroll
+		for (int r = 0; r < 4; r++)
+			t->value[i][r] = shared4(values + (row + r) * D * 2, j + row + r < end);
+	}
+}
+
+/* A turn's stages, from the i-th of the unit on; the unit's last is not given. */
+template <int D> D_INLINE uint32_t
+take_turn(struct turn<D> *t, const struct share<D> &mine, struct ring &r, const struct mine &m,
+    uint32_t *i, int warp, int lane)
+{
+	enum { MOST = positions_a_stage<D>() };
+	const uint32_t stages = stages_of<D>(m);
+	uint32_t at = 0;
+
+	*t = {};
+#pragma unroll
+	for (int k = 0; k < share<D>::TURN / MOST; k++) {
+		if (*i >= stages)
+			break;
+		at = ring_take(r);
+		take_stage<D>(t, mine, at, k, m.first + *i * MOST, cached_end(m), warp, lane);
+		if (++*i < stages)
+			ring_give(r, lane);
+	}
+	return at;
+}
+
+/* The best scores of all warps' positions, and of the newest: of a lane's two queries. */
+D_INLINE float2
+top_of(const struct step &a, const struct site &s, const float *newest, int lane)
+{
+	float2 top = *(const float2 *)(newest + lane % 4 * 2);
 
 #pragma unroll
-	for (int i = 0; i < D / 16; i++)
-		v[i / 4][i % 4] = shared16(from + i % 4 * D * 2 + i / 4 * 128,
-		    first + i % 4 < n);
+	for (int i = 0; i < WARPS; i++) {
+		const float2 of = *(const float2 *)(tops_of(a, s) + i * GROUP_MAX + lane % 4 * 2);
+
+		top = make_float2(fmaxf(top.x, of.x), fmaxf(top.y, of.y));
+	}
+	return top;
+}
+
+/* Sums of a lane's two queries: of its two dims, and of what positions count. */
+struct part_sums {
+	float	 o[2][4], all[4], top[2];
+};
+
+/* A warp's scores of its 16 positions; the best of them, for all warps. */
+template <class T, int D> D_INLINE void
+score_turn(float x[4], const struct step &a, const struct site &s, const struct turn<D> &t,
+    const uint4 query[D / 32], uint32_t j, uint32_t end, int warp, int lane)
+{
+	float best[2] = { -INFINITY, -INFINITY };
+
+	score<T, D>(x, t.key, query);
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		x[i] = j + lane / 4 + i / 2 * 8 < end ? x[i] * score_unit<D>() : -INFINITY;
+		best[i % 2] = fmaxf(best[i % 2], x[i]);
+	}
+#pragma unroll
+	for (int d = 4; d < 32; d *= 2)
+#pragma unroll
+		for (int e = 0; e < 2; e++)
+			best[e] = fmaxf(best[e], __shfl_xor_sync(~0u, best[e], d));
+	if (lane < 4)
+		*(float2 *)(tops_of(a, s) + warp * GROUP_MAX + lane * 2) =
+		    make_float2(best[0], best[1]);
+}
+
+/* What they count, for all warps; and what the sums until then do. */
+template <class T> D_INLINE void
+weigh_turn(struct part_sums *sums, T *ps, const float x[4], float2 top, int lane)
+{
+	const float best[2] = { fmaxf(sums->top[0], top.x), fmaxf(sums->top[1], top.y) };
+
+#pragma unroll
+	for (int i = 0; i < 4; i++)
+		ps[(lane % 4 * 2 + i % 2) * 20 + lane / 4 + i / 2 * 8] =
+		    from_float<T>(two_to(x[i] - best[i % 2]));
+#pragma unroll
+	for (int e = 0; e < 2; e++) {
+		const float was = two_to(sums->top[e] - best[e]);
+
+		sums->top[e] = best[e];
+		sums->all[e] *= was;
+#pragma unroll
+		for (int k = 0; k < 2; k++) {
+			sums->o[k][e] *= was;
+			sums->o[k][2 + e] *= was;
+		}
+	}
+}
+
+/* A warp's dims of all its positions' values, by what they count. */
+template <class T, int D> D_INLINE void
+add_turn(struct part_sums *sums, const struct turn<D> &t, const T *ps, int lane)
+{
+	const uint32_t one = pair<T>(1, 1), ones[4] = { one, one, one, one };
+
+#pragma unroll
+	for (int i = 0; i < share<D>::STEPS; i++) {
+		const uint2 p = *(const uint2 *)(ps + i * SCORES + lane / 4 * 20 + lane % 4 * 4);
+		const uint32_t *v = t.value[i];
+		const uint32_t turned[4] = { __byte_perm(v[0], v[1], 0x5410),
+		    __byte_perm(v[0], v[1], 0x7632), __byte_perm(v[2], v[3], 0x5410),
+		    __byte_perm(v[2], v[3], 0x7632) };
+
+		mma<T>(sums->o[i % 2], turned, p.x, p.y);
+		mma<T>(sums->all, ones, p.x, p.y);
+	}
 }
 
 /* The sums of a query head's positions: a lane has two values of every 64. */
@@ -37,9 +176,9 @@ template <int D> struct mean {
 	float2	 v[D / 64];
 };
 
-/* Of the first n slots, all of them of the same top, and the newest position. */
+/* Of the parts' sums, and the newest position. */
 template <class T, int D> D_INLINE struct mean<D>
-mean_of(const float *slots, int n, const struct newest<T> &newest, int query, int lane)
+mean_of(const float *slots, const struct newest<T> &newest, int query, int lane)
 {
 	const float *of = slots + sums_row(query) * (D + 2), weight = newest.weight[query];
 	struct mean<D> mean = { newest.top[query], weight };
@@ -51,17 +190,16 @@ mean_of(const float *slots, int n, const struct newest<T> &newest, int query, in
 		mean.v[d] = make_float2(weight * x.x, weight * x.y);
 	}
 #pragma unroll
-	for (int i = 0; i < WARPS; i++, of += GROUP_MAX * (D + 2))
-		if (i < n) {
-			mean.sum += of[D + 1];
+	for (int i = 0; i < share<D>::PARTS; i++, of += GROUP_MAX * (D + 2)) {
+		mean.sum += of[D];
 #pragma unroll
-			for (int d = 0; d < D / 64; d++) {
-				const float2 x = *(const float2 *)(of + d * 64 + lane * 2);
+		for (int d = 0; d < D / 64; d++) {
+			const float2 x = *(const float2 *)(of + d * 64 + lane * 2);
 
-				mean.v[d].x += x.x;
-				mean.v[d].y += x.y;
-			}
+			mean.v[d].x += x.x;
+			mean.v[d].y += x.y;
 		}
+	}
 	return mean;
 }
 
@@ -105,111 +243,70 @@ leave_none(const struct step &a, const struct site &s, const struct mine &m, con
 			    i == D ? -INFINITY : 0.0f);
 }
 
-/* A warp's sums, to the top of all of them. */
+/* A warp's part of the sums, in the room of a stage that has been read. */
 template <int D> D_INLINE void
-scale_sums(struct sums<D> *sums, const float *tops, const float *newest, int lane)
+put_part(float *slots, const struct part_sums &sums, const struct share<D> &mine, int warp,
+    int lane)
 {
-	float2 top = *(const float2 *)(newest + lane % 4 * 2);
-	float by[2];
+	float *const slot = slots + mine.part * GROUP_MAX * (D + 2);
 
 #pragma unroll
-	for (int i = 0; i < WARPS; i++) {
-		const float2 of = *(const float2 *)(tops + i * GROUP_MAX + lane % 4 * 2);
+	for (int e = 0; e < 2; e++) {
+		float *of = slot + sums_row(lane % 4 * 2 + e) * (D + 2);
 
-		top = make_float2(fmaxf(top.x, of.x), fmaxf(top.y, of.y));
+		*(float2 *)(of + mine.dim) = make_float2(sums.o[0][e] + sums.o[1][e],
+		    sums.o[0][2 + e] + sums.o[1][2 + e]);
+		if (warp % share<D>::STEPS == 0 && lane < 4)
+			of[D] = sums.all[e];
 	}
-	by[0] = two_to(sums->top[0] - top.x);
-	by[1] = two_to(sums->top[1] - top.y);
-#pragma unroll
-	for (int i = 0; i < D / 16 * 4; i++)
-		sums->o[i / 4][i % 4] *= by[i % 2];
-#pragma unroll
-	for (int e = 0; e < 2; e++)
-		sums->sum[e] *= by[e];
-}
-
-/* All warps' sums into one, in the room of a stage that has been read. */
-template <class T, int D> D_INLINE void
-add_up(const struct step &a, const struct site &s, const struct mine &m, const struct step_op &op,
-    struct sums<D> *sums, float *slots, int warp, int lane)
-{
-	const int blocks = (cached_end(m) - m.first + LOOKED - 1) / LOOKED;
-	const int n = min(blocks, (int)WARPS);
-	const struct newest<T> newest = newest_of<T>(a, s);
-
-#pragma unroll
-	for (int e = 0; e < 2; e++)
-		for (int d = 4; d < 32; d *= 2)
-			sums->sum[e] += __shfl_xor_sync(~0u, sums->sum[e], d);
-	if (lane < 4)
-		*(float2 *)(tops_of(a, s) + warp * GROUP_MAX + lane * 2) =
-		    make_float2(sums->top[0], sums->top[1]);
-	stamp(a, s, op, STEP_MULTIPLIED);
-	lookers_meet();
-	if (warp < n) {
-		scale_sums<D>(sums, tops_of(a, s), newest.score, lane);
-		put_sums<D>(slots + warp * GROUP_MAX * (D + 2), *sums, m.group, lane);
-	}
-	lookers_meet();
-	stamp(a, s, op, STEP_SUMMED);
-	if (warp < m.group)
-		leave_head<T, D>(a, s, m, op, mean_of<T, D>(slots, n, newest, warp, lane),
-		    warp, lane);
-	bulk_fence();
-}
-
-/* Gives stages of a unit, of which it is at the i-th, until the n-th: its address. */
-D_INLINE uint32_t
-ring_go(struct ring &r, uint32_t &i, uint32_t n, int lane)
-{
-	for (; i < n; i++) {
-		ring_take(r);
-		ring_give(r, lane);
-	}
-	return ring_take(r);
 }
 
 /*
- * A warp has every eighth 16 positions; its first keys are in registers before
- * it waits for its heads, and values before it waits for the others'.
+ * Turn by turn: a warp's first keys and values are in registers before it waits
+ * for its heads.
  */
 template <class T, int D> D_INLINE void
 attend(const struct step &a, const struct site &s, struct ring &r, const struct heads &h,
     const struct mine &m, const struct step_op &op, int warp, int lane)
 {
-	const uint32_t most = positions_a_stage<D>(), row = warp * LOOKED % most;
-	const uint32_t last = stages_of<D>(m) - 1;
-	T *const ps = (T *)(s.room + a.room.scores) + warp * SCORES;
-	struct sums<D> sums = { {}, { -INFINITY, -INFINITY } };
-	uint4 k[D / 32][2], v[D / 64][4], query[D / 32];
-	uint32_t i = 0, j = m.first + warp * LOOKED;
+	const struct share<D> mine = share_of<D>(warp, lane);
+	const struct newest<T> newest = newest_of<T>(a, s);
+	T *const ps = (T *)(s.room + a.room.scores);
+	struct part_sums sums = { {}, {}, { -INFINITY, -INFINITY } };
+	uint32_t i = 0, j = m.first + warp * LOOKED, at;
+	struct turn<D> turn;
 	struct new_head<D> head;
-	uint32_t at;
+	uint4 query[D / 32];
+	float *slots;
 
 	find_head<D>(&head, s, op, h, m, warp, lane);
-	at = ring_go(r, i, min(warp * LOOKED / most, last), lane);
-	take_keys<D>(k, at, row, lane);
+	at = take_turn<D>(&turn, mine, r, m, &i, warp, lane);
 	take_heads<T, D>(a, s, h, head, op);
-	take_values<D>(v, at, row, j < cached_end(m) ? cached_end(m) - j : 0, lane);
 	lookers_meet();
 	stamp(a, s, op, STEP_WEIGHTS);
 	take_queries<T, D>(query, a, s, m, lane);
 #pragma unroll 1
-	while (j < cached_end(m)) {
-		float score_of[4], was[2];
+	for (;;) {
+		float x[4];
 
-		score<T, D>(score_of, k, query);
-		soften<T, D>(&sums, score_of, ps, was, j, cached_end(m), lane);
-		add_values<T, D>(&sums, v, ps, was, lane);
-		j += WARPS * LOOKED;
-		if (j >= cached_end(m))
+		score_turn<T, D>(x, a, s, turn, query, j, cached_end(m), warp, lane);
+		lookers_meet();
+		weigh_turn<T>(&sums, ps + warp * SCORES, x, top_of(a, s, newest.score, lane), lane);
+		lookers_meet();
+		add_turn<T, D>(&sums, turn, ps + mine.part * share<D>::STEPS * SCORES, lane);
+		if (i >= stages_of<D>(m))
 			break;
-		at = ring_go(r, i, (j - m.first) / most, lane);
-		take_keys<D>(k, at, row, lane);
-		take_values<D>(v, at, row, cached_end(m) - j, lane);
+		j += share<D>::TURN;
+		at = take_turn<D>(&turn, mine, r, m, &i, warp, lane);
 	}
-	at = ring_go(r, i, last, lane);
-	add_up<T, D>(a, s, m, op, &sums, (float *)(s.stages + (at - r.data)), warp, lane);
+	stamp(a, s, op, STEP_MULTIPLIED);
+	slots = (float *)(s.stages + (at - r.data));
+	put_part<D>(slots, sums, mine, warp, lane);
+	lookers_meet();
+	stamp(a, s, op, STEP_SUMMED);
+	if (warp < m.group)
+		leave_head<T, D>(a, s, m, op, mean_of<T, D>(slots, newest, warp, lane), warp, lane);
+	bulk_fence();
 	ring_give(r, lane);
 }
 

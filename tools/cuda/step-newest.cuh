@@ -193,21 +193,35 @@ tops_of(const struct step &a, const struct site &s)
 	return (float *)(s.room + a.room.tops);
 }
 
-/* Of all warps' positions and the newest: a lane a query. */
-template <class T> D_INLINE void
-weigh_newest(const struct step &a, const struct site &s, int lane)
+/* Turns of a unit, one at least. */
+template <int D> D_INLINE uint32_t
+turns_of(const struct mine &m)
+{
+	const uint32_t a_turn = WARPS * LOOKED / positions_a_stage<D>();
+
+	return (stages_of<D>(m) + a_turn - 1) / a_turn;
+}
+
+/* Of all warps' positions and the newest, turn after turn: a lane a query. */
+template <class T, int D> D_INLINE void
+weigh_newest(const struct step &a, const struct site &s, const struct mine &m, int lane)
 {
 	const struct newest<T> newest = newest_of<T>(a, s);
-	float top;
+	const int query = lane % GROUP_MAX;
+	float top = newest.score[query];
 
-	if (lane >= GROUP_MAX)
-		return;
-	top = newest.score[lane];
+#pragma unroll 1
+	for (uint32_t n = turns_of<D>(m); n > 0; n--) {
+		lookers_meet();		/* tops are there */
 #pragma unroll
-	for (int i = 0; i < WARPS; i++)
-		top = fmaxf(top, tops_of(a, s)[i * GROUP_MAX + lane]);
-	newest.top[lane] = top;
-	newest.weight[lane] = two_to(newest.score[lane] - top);
+		for (int i = 0; i < WARPS; i++)
+			top = fmaxf(top, tops_of(a, s)[i * GROUP_MAX + query]);
+		lookers_meet();		/* and what positions count */
+	}
+	if (lane < GROUP_MAX) {
+		newest.top[query] = top;
+		newest.weight[query] = two_to(newest.score[query] - top);
+	}
 }
 
 /*
@@ -251,9 +265,8 @@ look_at_newest(const struct step &a, const struct site &s, const struct step_op 
 		score_newest<T, D>(a, s, m, lane);
 		keep_newest<T, D>(a, s, h, m, lane);
 		__syncwarp();
-		lookers_meet();		/* tops are */
-		weigh_newest<T>(a, s, lane);
-		lookers_meet();		/* and sums */
+		weigh_newest<T, D>(a, s, m, lane);
+		lookers_meet();		/* sums are */
 	}
 }
 

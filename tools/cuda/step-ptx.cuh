@@ -120,6 +120,16 @@ shared16(uint32_t at, bool there)
 	return v;
 }
 
+D_INLINE uint32_t
+shared4(uint32_t at, bool there)
+{
+	uint32_t v = 0;
+
+	asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.shared.b32 %0, [%1]; }"
+	    : "+r"(v) : "r"(at), "r"((uint32_t)there));
+	return v;
+}
+
 /* Words in memory that several blocks use. */
 D_INLINE void
 word_put(void *p, uint32_t v, uint64_t policy)
