@@ -53,23 +53,34 @@ add_warps(const struct step &a, const struct site &s, const struct clerk &c, uin
 	return part[0] + part[1] + (part[2] + part[3]);
 }
 
-/* Squares of several sequences' rows, in a lane: all are asked for until all are there. */
-enum { SEQS = 3, QUADS = STEP_WIDE / STEP_ROWS / 4 / 32 };
-D_INLINE void
-ask_squares(uint4 v[SEQS][QUADS], const struct step &a, const struct site &s,
+/* Squares of N sequences' rows, in a lane: what is missing is asked for again. */
+enum { QUADS = STEP_WIDE / STEP_ROWS / 4 / 32 };
+template <int N> D_INLINE void
+ask_squares(uint4 v[N][QUADS], const struct step &a, const struct site &s,
     const struct step_op &op, uint32_t seq, int lane)
 {
-	const int quads = a.hidden / STEP_ROWS / 4, n = (quads - lane + 31) / 32;
+	const uint32_t quads = a.hidden / STEP_ROWS / 4;
+	const char *const from = s.words.now + op.square + (seq * quads + lane) * 16;
 	uint32_t most;
 
+#pragma unroll
+	for (int i = 0; i < N * QUADS; i++) {
+		const bool there = seq + i / QUADS < s.batch && lane + i % QUADS * 32 < quads;
+		const uint32_t word = there ? NOT_YET : 0;
+
+		v[i / QUADS][i % QUADS] = make_uint4(word, word, word, word);
+	}
 	do {
 		most = 0;
 #pragma unroll
-		for (int k = 0; k < SEQS; k++)
-			words_ask<QUADS>(s.words, v[k], s.words.now + op.square +
-			    ((seq + k) * quads + lane) * 16, 512, seq + k < s.batch ? n : 0);
+		for (int i = 0; i < N * QUADS; i++) {
+			uint4 &one = v[i / QUADS][i % QUADS];
+
+			word_again4(&one, from + (i / QUADS * quads + i % QUADS * 32) * 16,
+			    words_most(one) == NOT_YET, s.words.policy);
+		}
 #pragma unroll
-		for (int i = 0; i < SEQS * QUADS; i++)
+		for (int i = 0; i < N * QUADS; i++)
 			most = max(most, words_most(v[i / QUADS][i % QUADS]));
 	} while (most == NOT_YET);
 	__syncwarp();
@@ -79,18 +90,18 @@ ask_squares(uint4 v[SEQS][QUADS], const struct step &a, const struct site &s,
  * One over the root mean square of each sequence's hidden row.  Its x was left
  * with the one before, so that it is of the size of what 16 bits hold best.
  */
-D_INLINE void
+template <int N> D_INLINE void
 find_scale(const struct step &a, const struct site &s, const struct clerk &c,
     const struct step_op &op)
 {
-	const uint32_t seq = c.nth * SEQS;
-	uint4 v[SEQS][QUADS];
-	float scale[SEQS];
+	const uint32_t seq = c.nth * N;
+	uint4 v[N][QUADS];
+	float scale[N];
 
-	static_assert(clerks(STEP_BATCH) * SEQS >= STEP_BATCH);
-	ask_squares(v, a, s, op, seq, c.lane);
+	static_assert(N == 1 || clerks(STEP_BATCH) * N >= STEP_BATCH);
+	ask_squares<N>(v, a, s, op, seq, c.lane);
 #pragma unroll
-	for (int k = 0; k < SEQS; k++) {
+	for (int k = 0; k < N; k++) {
 		float sum = 0;
 
 #pragma unroll
@@ -101,7 +112,7 @@ find_scale(const struct step &a, const struct site &s, const struct clerk &c,
 	}
 	clerks_meet(s);			/* the last ones are used no more */
 #pragma unroll
-	for (int k = 0; k < SEQS; k++)
+	for (int k = 0; k < N; k++)
 		if (c.lane == k && seq + k < s.batch) {
 			s.factor[seq + k] = __fdividef(scale[k], s.scale[seq + k]);
 			s.scale[seq + k] = scale[k];
@@ -298,7 +309,7 @@ finish_product(const struct step &a, const struct site &s, struct clerk &c,
 
 		values_of<N>(v, s, op, part.first + j, tiles, c.nth * N * 32 + c.lane);
 		if (j == 0 && !is_deep(op)) {
-			find_scale(a, s, c, op);
+			find_scale<N>(a, s, c, op);
 			if (c.nth == 0)
 				stamp(a, s, op, STEP_SCALED);
 		}
