@@ -300,7 +300,7 @@ finish_product(const struct step &a, const struct site &s, struct clerk &c,
     const struct step_op &op, struct step_part part)
 {
 	const uint32_t n = part.n / op.halves;
-	const uint32_t group = (is_deep(op) ? STEP_DEEP : STEP_GROUP) / op.halves;
+	const uint32_t group = (is_deep(op) ? STEP_DEEP : tiles_a_group(s.batch)) / op.halves;
 
 #pragma unroll 1
 	for (uint32_t j = 0; j < n || j == 0; j += group) {

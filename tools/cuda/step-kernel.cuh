@@ -30,7 +30,7 @@ lay_room(struct step *a, uint32_t dim)
 	const uint32_t tiles = (a->hidden / STEP_ROWS + a->n_blocks - 1) / a->n_blocks;
 	struct step_room r = {};
 
-	a->most_tiles = max(tiles, (uint32_t)STEP_GROUP);
+	a->most_tiles = max(tiles, tiles_a_group(batch));
 	r.residual = r.sums + 2 * a->most_tiles * sums_stride(batch) * 4;
 	r.newest = r.residual + STEP_DEEP * batch * STEP_ROWS * 4;
 	r.tops = r.newest + 3 * GROUP_MAX * 4 + dim * 2;

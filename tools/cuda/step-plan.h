@@ -20,7 +20,6 @@ enum {
 	STEP_COLS = 2048,		/* of a tile, in a stage */
 	STEP_WIDE = 2 * STEP_COLS,	/* of hidden, at most */
 	STEP_DEEP = 8,			/* tiles of hidden a block, at most */
-	STEP_GROUP = 4,			/* of others whose sums are handed over together */
 	STEP_BATCH = 8,			/* sequences, at most */
 	STEP_SPLITS = 64,		/* spans of positions, at most */
 	STEP_STAGE = 2 * STEP_ROWS * (STEP_COLS + 64),	/* bytes */

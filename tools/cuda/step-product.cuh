@@ -157,7 +157,7 @@ multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct
     const struct step_op &op, uint32_t n)
 {
 	enum { FIRST = N < UNITS ? N : UNITS };		/* units of a first stage */
-	enum { TILES = N <= UNITS / 2 ? 2 : 1 };
+	enum { TILES = N <= UNITS / 2 ? 2 : 1, GROUP = tiles_a_group(ONE ? 1 : 2) };
 	const struct task t = task_of<ONE>(s, h, op);
 	const uint32_t cols = min(op.cols, (uint32_t)STEP_COLS);
 	const uint32_t tile = STEP_ROWS * pitch_of(cols), stride = sums_stride(s.batch);
@@ -190,14 +190,14 @@ multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct
 			    h.lane);
 		}
 		ring_give(r, h.lane);
-		if (j % STEP_GROUP == 0)
+		if (j % GROUP == 0)
 			hand_wait(h, s);
 #pragma unroll
 		for (int i = 0; i < TILES; i++)
 			if (j + i < n)
 				hand_put<ONE>(h, s, sums_at(a, s, h.at, 0) +
-				    (j + i) % STEP_GROUP * stride, c[i], false);
-		if ((j + TILES) % STEP_GROUP == 0 || j + TILES >= n)
+				    (j + i) % GROUP * stride, c[i], false);
+		if ((j + TILES) % GROUP == 0 || j + TILES >= n)
 			hand_over(h, s);
 	}
 }

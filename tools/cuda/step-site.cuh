@@ -22,6 +22,13 @@ threads(uint32_t batch)
 	return (WARPS + clerks(batch) + 1) * 32;
 }
 
+/* Tiles whose sums are handed over together, but for those of hidden. */
+static __host__ __device__ constexpr uint32_t
+tiles_a_group(uint32_t batch)
+{
+	return batch == 1 ? 6 : 4;
+}
+
 struct site {
 	struct words words;
 	unsigned char *stages, *room;	/* shared memory: the ring, and behind it */
