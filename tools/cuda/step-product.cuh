@@ -108,98 +108,157 @@ multiply_unit(float c[2][4], const struct factor<ONE> &f, uint4 w, int i)
 
 /* One row of one sequence, or of two, out of what the tensor core gave. */
 template <bool ONE> D_INLINE void
-add_to(float sum[2], const float c[2][4], int lane)
+sum_of(float sum[2], const float c[2][4], int lane)
 {
 	if (ONE)
-		sum[0] += lane % 4 < 2 ? c[0][0] + c[1][0] : c[0][2] + c[1][2];
+		sum[0] = lane % 4 < 2 ? c[0][0] + c[1][0] : c[0][2] + c[1][2];
 	else {
-		sum[0] += c[0][0] + c[1][2];
-		sum[1] += c[0][1] + c[1][3];
+		sum[0] = c[0][0] + c[1][2];
+		sum[1] = c[0][1] + c[1][3];
 	}
 }
 
-/* Parts of tiles in a stage, tile bytes apart, of so many columns: N units at most. */
-template <class T, bool ONE, int N, int TILES> D_INLINE void
-multiply(float sum[TILES][2], const struct factor<ONE> f[N], uint32_t at, uint32_t tile,
-    int n, uint32_t cols, int lane)
+/* Parts of tiles in a stage, tile bytes apart: of N units, n are there. */
+template <int N, int TILES> D_INLINE void
+take_weights(uint4 w[N][TILES], uint32_t at, uint32_t tile, int n, bool all)
 {
-	float c[TILES][2][4] = {};
-
-	if (cols == N * APART) {
-		uint4 w[N][TILES];
-
+	if (all)
 #pragma unroll
 		for (int i = 0; i < N * TILES; i++)
 			w[i / TILES][i % TILES] = shared16(at + i % TILES * tile +
 			    i / TILES * APART * 2);
+	else
 #pragma unroll
 		for (int i = 0; i < N * TILES; i++)
-			multiply_unit<T, ONE>(c[i % TILES], f[i / TILES], w[i / TILES][i % TILES],
-			    i / TILES);
-	} else
+			w[i / TILES][i % TILES] = shared16(at + i % TILES * tile +
+			    i / TILES * APART * 2, i / TILES < n);
+}
+
+template <class T, bool ONE, int N, int TILES> D_INLINE void
+multiply(float c[TILES][2][4], const struct factor<ONE> f[N], const uint4 w[N][TILES])
+{
 #pragma unroll
-		for (int i = 0; i < N * TILES; i++)
-			if (i / TILES * APART < cols)
-				multiply_unit<T, ONE>(c[i % TILES], f[i / TILES], shared16(at +
-				    i % TILES * tile + i / TILES * APART * 2, i / TILES < n),
-				    i / TILES);
+	for (int i = 0; i < N * TILES; i++)
+		multiply_unit<T, ONE>(c[i % TILES], f[i / TILES], w[i / TILES][i % TILES],
+		    i / TILES);
+}
+
+/* x of N units, when it is there. */
+template <bool ONE, int N> D_INLINE void
+settle_factors(struct factor<ONE> f[N], const struct step &a, const struct site &s,
+    const struct step_op &op, const struct task &t, uint4 v[N], int lane)
+{
+	words_settle<N>(s.words, v, t.x, t.apart, !ONE);
+	stamp(a, s, op, STEP_ARRIVED);
+	factors<ONE, N>(f, v, lane);
+}
+
+/* Of a group's tile j and those beside it, of n in all: into the group's room. */
+template <bool ONE, int TILES> D_INLINE void
+put_tiles(const struct step &a, const struct site &s, struct hand &h, uint32_t j, uint32_t n,
+    const float c[TILES][2][4])
+{
+	enum { GROUP = tiles_a_group(ONE ? 1 : 2) };
+	const uint32_t stride = sums_stride(s.batch);
+	float sum[TILES][2];
+
+	if (j % GROUP == 0)
+		hand_wait(h, s);
 #pragma unroll
-	for (int i = 0; i < TILES; i++)
-		add_to<ONE>(sum[i], c[i], lane);
+	for (int i = 0; i < TILES; i++) {
+		sum_of<ONE>(sum[i], c[i], h.lane);
+		if (j + i < n)
+			hand_put<ONE>(h, s, sums_at(a, s, h.at, 0) + (j + i) % GROUP * stride,
+			    sum[i], false);
+	}
+	if ((j + TILES) % GROUP == 0 || j + TILES >= n)
+		hand_over(h, s);
 }
 
 /*
  * x of all columns at once, N units of them; then tile by tile, or by two that
  * share a stage: of an odd number the last one's neighbour is what lay there before.
+ * Weights are in registers before x is there, and before the tile before is done.
  */
 template <class T, bool ONE, int N> D_INLINE void
 multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
     const struct step_op &op, uint32_t n)
 {
-	enum { FIRST = N < UNITS ? N : UNITS };		/* units of a first stage */
-	enum { TILES = N <= UNITS / 2 ? 2 : 1, GROUP = tiles_a_group(ONE ? 1 : 2) };
+	enum { TILES = N <= UNITS / 2 ? 2 : 1 };
 	const struct task t = task_of<ONE>(s, h, op);
-	const uint32_t cols = min(op.cols, (uint32_t)STEP_COLS);
-	const uint32_t tile = STEP_ROWS * pitch_of(cols), stride = sums_stride(s.batch);
-	const uint32_t here = t.row * pitch_of(cols) + t.col * 2;
+	const uint32_t pitch = pitch_of(op.cols), here = t.row * pitch + t.col * 2;
+	const bool all = op.cols == N * APART;
 	struct factor<ONE> f[N];
+	uint4 w[N][TILES], v[N];
 
-	{
-		uint4 v[N];
-
-		stamp(a, s, op, STEP_ASKED);
-		words_ask<N>(s.words, v, t.x, t.apart, t.asked);
-		words_settle<N>(s.words, v, t.x, t.apart, !ONE);
-		stamp(a, s, op, STEP_ARRIVED);
-		factors<ONE, N>(f, v, h.lane);
-	}
+	stamp(a, s, op, STEP_ASKED);
+	words_ask<N>(s.words, v, t.x, t.apart, t.asked);
+	take_weights<N, TILES>(w, ring_take(r) + here, STEP_ROWS * pitch, t.units, all);
+	ring_give(r, h.lane);
+	settle_factors<ONE, N>(f, a, s, op, t, v, h.lane);
+	stamp(a, s, op, STEP_WEIGHTS);
 #pragma unroll 1
 	for (uint32_t j = 0; j < n; j += TILES) {
-		uint32_t at = ring_take(r) + here;
-		float c[TILES][2] = {};
+		float c[TILES][2][4] = {};
 
+		multiply<T, ONE, N, TILES>(c, f, w);
+		if (j + TILES < n) {
+			take_weights<N, TILES>(w, ring_take(r) + here, STEP_ROWS * pitch,
+			    t.units, all);
+			ring_give(r, h.lane);
+		}
+		put_tiles<ONE, TILES>(a, s, h, j, n, c);
+	}
+}
+
+/* The same of rows that are two stages. */
+template <class T, bool ONE> D_INLINE void
+multiply_widest(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
+    const struct step_op &op, uint32_t n)
+{
+	const struct task t = task_of<ONE>(s, h, op);
+	const uint32_t more = op.cols - STEP_COLS, col = t.col * 2;
+	struct factor<ONE> f[2 * UNITS];
+
+	{
+		uint4 v[2 * UNITS];
+
+		stamp(a, s, op, STEP_ASKED);
+		words_ask<2 * UNITS>(s.words, v, t.x, t.apart, t.asked);
+		settle_factors<ONE, 2 * UNITS>(f, a, s, op, t, v, h.lane);
+	}
+#pragma unroll 1
+	for (uint32_t j = 0; j < n; j++) {
+		float c[1][2][4] = {};
+		uint4 w[UNITS][1];
+
+		take_weights<UNITS, 1>(w, ring_take(r) + t.row * pitch_of(STEP_COLS) + col, 0,
+		    UNITS, true);
 		if (j == 0)
 			stamp(a, s, op, STEP_WEIGHTS);
-		multiply<T, ONE, FIRST, TILES>(c, f, at, tile, t.units, cols, h.lane);
-		if constexpr (N > UNITS) {
-			const uint32_t more = op.cols - STEP_COLS;
-
-			ring_give(r, h.lane);
-			at = ring_take(r) + t.row * pitch_of(more) + t.col * 2;
-			multiply<T, ONE, N - FIRST, 1>(c, f + FIRST, at, 0, t.units - FIRST, more,
-			    h.lane);
-		}
+		multiply<T, ONE, UNITS, 1>(c, f, w);
 		ring_give(r, h.lane);
-		if (j % GROUP == 0)
-			hand_wait(h, s);
-#pragma unroll
-		for (int i = 0; i < TILES; i++)
-			if (j + i < n)
-				hand_put<ONE>(h, s, sums_at(a, s, h.at, 0) +
-				    (j + i) % GROUP * stride, c[i], false);
-		if ((j + TILES) % GROUP == 0 || j + TILES >= n)
-			hand_over(h, s);
+		take_weights<UNITS, 1>(w, ring_take(r) + t.row * pitch_of(more) + col, 0,
+		    t.units - UNITS, more == STEP_COLS);
+		multiply<T, ONE, UNITS, 1>(c, f + UNITS, w);
+		ring_give(r, h.lane);
+		put_tiles<ONE, 1>(a, s, h, j, n, c);
 	}
+}
+
+/* Of tile i of n in these columns; at: where those of the tile before it lie. */
+D_INLINE uint32_t
+take_deep(uint4 w[UNITS][1], struct ring &r, const struct task &t, uint32_t at, uint32_t i,
+    uint32_t n, uint32_t cols, int lane)
+{
+	const uint32_t pitch = pitch_of(cols);
+
+	at = (i & (t.per - 1)) == 0 ? ring_take(r) + t.row * pitch + t.col * 2 :
+	    at + STEP_ROWS * pitch;
+	take_weights<UNITS, 1>(w, at, 0, t.units, cols == STEP_COLS);
+	if ((i & (t.per - 1)) == t.per - 1 || i == n - 1)
+		ring_give(r, lane);
+	return at;
 }
 
 /* Few tiles, of any number of columns: x of the next while these are multiplied. */
@@ -210,36 +269,32 @@ multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct
 	struct task t = task_of<ONE>(s, h, op);
 	const uint32_t stride = sums_stride(s.batch);
 	struct factor<ONE> f[UNITS];
-	uint4 next[UNITS];
+	uint4 v[UNITS], w[UNITS][1];
 
 	stamp(a, s, op, STEP_ASKED);
-	words_ask<UNITS>(s.words, next, t.x, t.apart, t.asked);
+	words_ask<UNITS>(s.words, v, t.x, t.apart, t.asked);
 	hand_wait(h, s);
 #pragma unroll 1
 	for (uint32_t from = 0; from < op.cols; from += STEP_COLS) {
 		const uint32_t cols = min(op.cols - from, (uint32_t)STEP_COLS);
-		const uint32_t pitch = pitch_of(cols);
 		float *to = sums_at(a, s, h.at, 0);
-		uint32_t at = 0;
+		uint32_t at = take_deep(w, r, t, 0, 0, n, cols, h.lane);
 
-		words_settle<UNITS>(s.words, next, t.x, t.apart, !ONE);
-		stamp(a, s, op, STEP_ARRIVED);
-		factors<ONE, UNITS>(f, next, h.lane);
+		settle_factors<ONE, UNITS>(f, a, s, op, t, v, h.lane);
+		if (from == 0)
+			stamp(a, s, op, STEP_WEIGHTS);
 		t.x += UNITS * t.apart;
 		t.asked -= UNITS;
-		words_ask<UNITS>(s.words, next, t.x, t.apart, t.asked);
+		words_ask<UNITS>(s.words, v, t.x, t.apart, t.asked);
 #pragma unroll 1
-		for (uint32_t i = 0; i < n; i++, to += stride) {
-			float c[1][2] = {};
+		for (uint32_t i = 1; i <= n; i++, to += stride) {
+			float c[1][2][4] = {}, sum[2];
 
-			at = (i & (t.per - 1)) == 0 ? ring_take(r) + t.row * pitch + t.col * 2 :
-			    at + STEP_ROWS * pitch;
-			if (from == 0 && i == 0)
-				stamp(a, s, op, STEP_WEIGHTS);
-			multiply<T, ONE, UNITS, 1>(c, f, at, 0, t.units, cols, h.lane);
-			if ((i & (t.per - 1)) == t.per - 1 || i == n - 1)
-				ring_give(r, h.lane);
-			hand_put<ONE>(h, s, to, c[0], from != 0);
+			multiply<T, ONE, UNITS, 1>(c, f, w);
+			if (i < n)
+				at = take_deep(w, r, t, at, i, n, cols, h.lane);
+			sum_of<ONE>(sum, c[0], h.lane);
+			hand_put<ONE>(h, s, to, sum, from != 0);
 		}
 		t.units -= UNITS;
 	}
@@ -259,7 +314,7 @@ multiply_product(const struct step &a, const struct site &s, struct ring &r, str
 	else if (op.cols <= STEP_COLS)
 		multiply_wide<T, ONE, UNITS>(a, s, r, h, op, n);
 	else
-		multiply_wide<T, ONE, 2 * UNITS>(a, s, r, h, op, n);
+		multiply_widest<T, ONE>(a, s, r, h, op, n);
 	stamp(a, s, op, STEP_MULTIPLIED);
 }
 
