@@ -134,13 +134,16 @@ take_weights(uint4 w[N][TILES], uint32_t at, uint32_t tile, int n, bool all)
 			    i / TILES * APART * 2, i / TILES < n);
 }
 
+/* Of several sequences, units that no lane has are left out. */
 template <class T, bool ONE, int N, int TILES> D_INLINE void
-multiply(float c[TILES][2][4], const struct factor<ONE> f[N], const uint4 w[N][TILES])
+multiply(float c[TILES][2][4], const struct factor<ONE> f[N], const uint4 w[N][TILES],
+    uint32_t cols)
 {
 #pragma unroll
 	for (int i = 0; i < N * TILES; i++)
-		multiply_unit<T, ONE>(c[i % TILES], f[i / TILES], w[i / TILES][i % TILES],
-		    i / TILES);
+		if (ONE || i / TILES * APART < cols)
+			multiply_unit<T, ONE>(c[i % TILES], f[i / TILES],
+			    w[i / TILES][i % TILES], i / TILES);
 }
 
 /* x of N units, when it is there. */
@@ -201,7 +204,7 @@ multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct
 	for (uint32_t j = 0; j < n; j += TILES) {
 		float c[TILES][2][4] = {};
 
-		multiply<T, ONE, N, TILES>(c, f, w);
+		multiply<T, ONE, N, TILES>(c, f, w, op.cols);
 		if (j + TILES < n) {
 			take_weights<N, TILES>(w, ring_take(r) + here, STEP_ROWS * pitch,
 			    t.units, all);
@@ -234,14 +237,14 @@ multiply_widest(const struct step &a, const struct site &s, struct ring &r, stru
 
 		take_weights<UNITS, 1>(w, ring_take(r) + t.row * pitch_of(STEP_COLS) + col, 0,
 		    UNITS, true);
+		ring_give(r, h.lane);
 		if (j == 0)
 			stamp(a, s, op, STEP_WEIGHTS);
-		multiply<T, ONE, UNITS, 1>(c, f, w);
-		ring_give(r, h.lane);
+		multiply<T, ONE, UNITS, 1>(c, f, w, STEP_COLS);
 		take_weights<UNITS, 1>(w, ring_take(r) + t.row * pitch_of(more) + col, 0,
 		    t.units - UNITS, more == STEP_COLS);
-		multiply<T, ONE, UNITS, 1>(c, f + UNITS, w);
 		ring_give(r, h.lane);
+		multiply<T, ONE, UNITS, 1>(c, f + UNITS, w, more);
 		put_tiles<ONE, 1>(a, s, h, j, n, c);
 	}
 }
@@ -290,7 +293,7 @@ multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct
 		for (uint32_t i = 1; i <= n; i++, to += stride) {
 			float c[1][2][4] = {}, sum[2];
 
-			multiply<T, ONE, UNITS, 1>(c, f, w);
+			multiply<T, ONE, UNITS, 1>(c, f, w, cols);
 			if (i < n)
 				at = take_deep(w, r, t, at, i, n, cols, h.lane);
 			sum_of<ONE>(sum, c[0], h.lane);
