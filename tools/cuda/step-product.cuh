@@ -214,37 +214,40 @@ multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct
 	}
 }
 
-/* The same of rows that are two stages. */
+/* The same of rows that are two stages, the second of more columns. */
 template <class T, bool ONE> D_INLINE void
 multiply_widest(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
     const struct step_op &op, uint32_t n)
 {
 	const struct task t = task_of<ONE>(s, h, op);
-	const uint32_t more = op.cols - STEP_COLS, col = t.col * 2;
+	const uint32_t more = op.cols - STEP_COLS, first = t.row * pitch_of(STEP_COLS) + t.col * 2;
+	const uint32_t second = t.row * pitch_of(more) + t.col * 2;
 	struct factor<ONE> f[2 * UNITS];
+	uint4 w[UNITS][1];
 
 	{
 		uint4 v[2 * UNITS];
 
 		stamp(a, s, op, STEP_ASKED);
 		words_ask<2 * UNITS>(s.words, v, t.x, t.apart, t.asked);
+		take_weights<UNITS, 1>(w, ring_take(r) + first, 0, UNITS, true);
+		ring_give(r, h.lane);
 		settle_factors<ONE, 2 * UNITS>(f, a, s, op, t, v, h.lane);
+		stamp(a, s, op, STEP_WEIGHTS);
 	}
 #pragma unroll 1
 	for (uint32_t j = 0; j < n; j++) {
 		float c[1][2][4] = {};
-		uint4 w[UNITS][1];
 
-		take_weights<UNITS, 1>(w, ring_take(r) + t.row * pitch_of(STEP_COLS) + col, 0,
-		    UNITS, true);
-		ring_give(r, h.lane);
-		if (j == 0)
-			stamp(a, s, op, STEP_WEIGHTS);
 		multiply<T, ONE, UNITS, 1>(c, f, w, STEP_COLS);
-		take_weights<UNITS, 1>(w, ring_take(r) + t.row * pitch_of(more) + col, 0,
-		    t.units - UNITS, more == STEP_COLS);
+		take_weights<UNITS, 1>(w, ring_take(r) + second, 0, t.units - UNITS,
+		    more == STEP_COLS);
 		ring_give(r, h.lane);
 		multiply<T, ONE, UNITS, 1>(c, f + UNITS, w, more);
+		if (j + 1 < n) {
+			take_weights<UNITS, 1>(w, ring_take(r) + first, 0, UNITS, true);
+			ring_give(r, h.lane);
+		}
 		put_tiles<ONE, 1>(a, s, h, j, n, c);
 	}
 }
