@@ -28,8 +28,11 @@ enum {
 	 * That are filled at a time, where so many are empty: of one, memory rests;
 	 * behind more, words wait.  Where fewer are empty, one is.
 	 */
-	STEP_UNDER_WAY = 2, STEP_LOW = 2
+	STEP_UNDER_WAY = 2
 };
+
+/* So many are empty then: several sequences multiply longer than words take. */
+#define STEP_LOW(batch) ((batch) == 1 ? 2 : 1)
 
 /* Bytes of eight columns of x, of all sequences: no less than a sector of the L2. */
 #define STEP_PIECE(batch) ((batch) == 1 ? 32 : (batch) * STEP_ROWS * 2)
