@@ -174,6 +174,7 @@ __ballot_sync(unsigned, bool v)
 	return all;
 }
 static inline bool __all_sync(unsigned mask, bool v) { return __ballot_sync(mask, v) == ~0u; }
+static inline bool __any_sync(unsigned mask, bool v) { return __ballot_sync(mask, v) != 0; }
 static inline int __popc(unsigned v) { return __builtin_popcount(v); }
 
 /* ---- numbers */

@@ -330,8 +330,7 @@ weigh_spans(float weight[2], const struct step &a, const struct words &w, const 
 			top[i] = word_ask(of, there, w.policy);
 			sum[i] = word_ask(of + 4, there, w.policy);
 		}
-	} while (max(max(top[0], top[1]), max(sum[0], sum[1])) == NOT_YET);
-	__syncwarp();
+	} while (__any_sync(~0u, max(max(top[0], top[1]), max(sum[0], sum[1])) == NOT_YET));
 #pragma unroll
 	for (int i = 0; i < 2; i++)
 		weight[i] = lane + i * 32 < a.n_splits ? __uint_as_float(top[i]) : -INFINITY;

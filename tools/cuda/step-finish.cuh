@@ -82,8 +82,8 @@ ask_squares(uint4 v[N][QUADS], const struct step &a, const struct site &s,
 #pragma unroll
 		for (int i = 0; i < N * QUADS; i++)
 			most = max(most, words_most(v[i / QUADS][i % QUADS]));
-	} while (most == NOT_YET);
-	__syncwarp();
+	} while (__any_sync(~0u, most == NOT_YET));
+	__syncwarp();			/* the last scale has been used by all */
 }
 
 /*

@@ -67,7 +67,10 @@ words_ask(const struct words &w, uint4 v[N], const char *p, uint32_t apart, int 
 		v[i] = word_ask4(p + i * apart, i < n, w.policy);
 }
 
-/* What is missing is asked for again until all is there; of much, one until it is, first. */
+/*
+ * What is missing is asked for again until all is there; of much, one until it is, first.
+ * All lanes go on asking until none must: they stay together.
+ */
 template <int N> D_INLINE void
 words_settle(const struct words &w, uint4 v[N], const char *p, uint32_t apart, bool much)
 {
@@ -82,17 +85,16 @@ words_settle(const struct words &w, uint4 v[N], const char *p, uint32_t apart, b
 			if (much && most == NOT_YET)
 				missing = i;
 		}
-		if (all != NOT_YET)
+		if (!__any_sync(~0u, all == NOT_YET))
 			break;
 		if (much)
-			while (words_most(word_ask4(p + missing * apart, true,
-			    w.policy)) == NOT_YET)
-				continue;
+			while (__any_sync(~0u, all == NOT_YET))
+				all = words_most(word_ask4(p + missing * apart, all == NOT_YET,
+				    w.policy));
 #pragma unroll
 		for (int i = 0; i < N; i++)
 			word_again4(&v[i], p + i * apart, words_most(v[i]) == NOT_YET, w.policy);
 	}
-	__syncwarp();
 }
 
 #endif
