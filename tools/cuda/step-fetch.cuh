@@ -115,7 +115,8 @@ expect_op(const struct step &a, const struct site &s, uint32_t i, int lane)
 	if (op.kind == STEP_ATTEND)
 		expect_heads<D>(a, s, op, lane);
 	else if (!is_deep(op))
-		words_expect(s.words, op.square, s.batch * a.hidden / STEP_ROWS * 4, lane);
+		words_expect(s.words, op.square, s.batch * a.hidden / STEP_ROWS / 4 *
+		    STEP_QUAD(s.batch), lane);
 	if (op.bias != NULL)
 		expect(op.bias + first, bytes, lane);
 	if (op.norm != NULL)

@@ -60,7 +60,8 @@ ask_squares(uint4 v[N][QUADS], const struct step &a, const struct site &s,
     const struct step_op &op, uint32_t seq, int lane)
 {
 	const uint32_t quads = a.hidden / STEP_ROWS / 4;
-	const char *const from = s.words.now + op.square + (seq * quads + lane) * 16;
+	const uint32_t apart = STEP_QUAD(s.batch);
+	const char *const from = s.words.now + op.square + (seq * quads + lane) * apart;
 	uint32_t most;
 
 #pragma unroll
@@ -76,7 +77,7 @@ ask_squares(uint4 v[N][QUADS], const struct step &a, const struct site &s,
 		for (int i = 0; i < N * QUADS; i++) {
 			uint4 &one = v[i / QUADS][i % QUADS];
 
-			word_again4(&one, from + (i / QUADS * quads + i % QUADS * 32) * 16,
+			word_again4(&one, from + (i / QUADS * quads + i % QUADS * 32) * apart,
 			    words_most(one) == NOT_YET, s.words.policy);
 		}
 #pragma unroll
@@ -108,7 +109,7 @@ find_scale(const struct step &a, const struct site &s, const struct clerk &c,
 		for (int i = 0; i < QUADS; i++)
 			sum += __uint_as_float(v[k][i].x) + __uint_as_float(v[k][i].y) +
 			    (__uint_as_float(v[k][i].z) + __uint_as_float(v[k][i].w));
-		scale[k] = rsqrtf(warp_sum(sum) / (float)a.hidden + a.eps);
+		scale[k] = rsqrtf(__fdividef(warp_sum(sum), (float)a.hidden) + a.eps);
 	}
 	clerks_meet(s);			/* the last ones are used no more */
 #pragma unroll
@@ -125,31 +126,56 @@ find_scale(const struct step &a, const struct site &s, const struct clerk &c,
  * Words of eight rows' values, a lane a row: their piece of x.  Of one sequence
  * they fill a sector, twice.
  */
-template <class T> D_INLINE void
-leave_piece(const struct site &s, const struct value &v, float mine, uint32_t x, int lane)
+struct piece {
+	uint32_t at, word;
+	bool	 there;
+};
+
+template <class T> D_INLINE struct piece
+piece_of(const struct site &s, const struct value &v, float mine, uint32_t x, int lane)
 {
 	const int first = lane / STEP_ROWS * STEP_ROWS, i = lane % STEP_ROWS;
 	const float low = __shfl_sync(~0u, mine, first + i % 4 * 2);
 	const float high = __shfl_sync(~0u, mine, first + i % 4 * 2 + 1);
 
-	if (v.there && (s.batch == 1 || i < 4))
-		words_put(s.words, x + v.row / STEP_ROWS * STEP_PIECE(s.batch) + v.seq * 16 +
-		    i * 4, pair<T>(low, high));
+	return { x + v.row / STEP_ROWS * STEP_PIECE(s.batch) + v.seq * 16 + i * 4,
+	    pair<T>(low, high), v.there && (s.batch == 1 || i < 4) };
 }
 
-/* A new h: what is multiplied next but for the scale, and its square. */
+template <class T> D_INLINE void
+leave_piece(const struct site &s, const struct value &v, float mine, uint32_t x, int lane)
+{
+	const struct piece p = piece_of<T>(s, v, mine, x, lane);
+
+	if (p.there)
+		words_put(s.words, p.at, p.word);
+}
+
+/*
+ * A new h: what is multiplied next but for the scale, and its square; what is left
+ * before what is wiped.
+ */
 template <class T> D_INLINE void
 leave_hidden(const struct step &a, const struct site &s, const struct value &v, float h,
     uint32_t x, uint32_t squares, int lane)
 {
+	const struct piece p = piece_of<T>(s, v, h * v.norm * s.scale[v.seq], x, lane);
+	const uint32_t tile = (v.seq * a.hidden + v.row) / STEP_ROWS;
+	const uint32_t to = squares + tile / 4 * STEP_QUAD(s.batch) + tile % 4 * 4;
+	const bool first = v.there && lane % STEP_ROWS == 0;
 	float square = v.there ? h * h : 0;
 
-	leave_piece<T>(s, v, h * v.norm * s.scale[v.seq], x, lane);
+	if (p.there)
+		words_leave(s.words, p.at, p.word);
 #pragma unroll
 	for (int i = 1; i < STEP_ROWS; i *= 2)
 		square += __shfl_xor_sync(~0u, square, i);
-	if (v.there && lane % STEP_ROWS == 0)
-		words_put(s.words, squares + (v.seq * a.hidden + v.row) / STEP_ROWS * 4, square);
+	if (first)
+		words_leave(s.words, to, word_of(square));
+	if (p.there)
+		words_wipe(s.words, p.at);
+	if (first)
+		words_wipe(s.words, to);
 }
 
 D_INLINE float *

@@ -32,7 +32,7 @@ places_of(const struct engine *e)
 {
 	const struct model *m = e->m;
 	const size_t batch = e->plan.batch, word = e->weights.word_bytes;
-	const size_t squares = batch * m->hidden / STEP_ROWS * sizeof(float);
+	const size_t squares = batch * m->hidden / STEP_ROWS / 4 * STEP_QUAD(batch);
 	struct places w = { 0 };
 
 	w.x = region(&w.all, pieces(e, m->hidden));

@@ -37,6 +37,9 @@ enum {
 /* Bytes of eight columns of x, of all sequences: no less than a sector of the L2. */
 #define STEP_PIECE(batch) ((batch) == 1 ? 32 : (batch) * STEP_ROWS * 2)
 
+/* Bytes from four squares of h to the next four: no one's words wait behind all others'. */
+#define STEP_QUAD(batch) ((batch) == 1 ? 128 : 16)
+
 /* A step's work, in order: five kinds a layer, and the last once. */
 enum step_kind { STEP_QKV, STEP_ATTEND, STEP_OUT, STEP_GATE, STEP_DOWN, STEP_VOCAB };
 

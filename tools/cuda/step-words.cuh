@@ -17,18 +17,37 @@ struct words {
 };
 
 D_INLINE void
-words_put(const struct words &w, uint32_t at, uint32_t v)
+words_leave(const struct words &w, uint32_t at, uint32_t v)
 {
 	word_put(w.now + at, v, w.policy);
+}
+
+D_INLINE void
+words_wipe(const struct words &w, uint32_t at)
+{
 	word_put(w.now + at + w.other, NOT_YET, w.policy);
+}
+
+D_INLINE void
+words_put(const struct words &w, uint32_t at, uint32_t v)
+{
+	words_leave(w, at, v);
+	words_wipe(w, at);
+}
+
+/* As bits that are not those of a word that nobody has written. */
+D_INLINE uint32_t
+word_of(float v)
+{
+	const uint32_t bits = __float_as_uint(v);
+
+	return bits == NOT_YET ? 0x7fffffff : bits;
 }
 
 D_INLINE void
 words_put(const struct words &w, uint32_t at, float v)
 {
-	const uint32_t bits = __float_as_uint(v);
-
-	words_put(w, at, bits == NOT_YET ? 0x7fffffff : bits);
+	words_put(w, at, word_of(v));
 }
 
 D_INLINE uint32_t
