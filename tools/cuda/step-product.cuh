@@ -118,20 +118,49 @@ sum_of(float sum[2], const float c[2][4], int lane)
 	}
 }
 
-/* Parts of tiles in a stage, tile bytes apart: of N units, n are there. */
+/* The k-th of a turn's tiles: of N units, n are there. */
 template <int N, int TILES> D_INLINE void
-take_weights(uint4 w[N][TILES], uint32_t at, uint32_t tile, int n, bool all)
+take_weights(uint4 w[N][TILES], int k, uint32_t at, int n, bool all)
 {
 	if (all)
 #pragma unroll
-		for (int i = 0; i < N * TILES; i++)
-			w[i / TILES][i % TILES] = shared16(at + i % TILES * tile +
-			    i / TILES * APART * 2);
+		for (int i = 0; i < N; i++)
+			w[i][k] = shared16(at + i * APART * 2);
 	else
 #pragma unroll
-		for (int i = 0; i < N * TILES; i++)
-			w[i / TILES][i % TILES] = shared16(at + i % TILES * tile +
-			    i / TILES * APART * 2, i / TILES < n);
+		for (int i = 0; i < N; i++)
+			w[i][k] = shared16(at + i * APART * 2, i < n);
+}
+
+/* How a row's part for a lane lies in a stage; tiles follow one another there. */
+struct lying {
+	uint32_t here, tile, cols;	/* from where the stage does; from tile to tile */
+};
+
+D_INLINE struct lying
+lying_of(const struct task &t, uint32_t cols)
+{
+	const uint32_t pitch = pitch_of(cols);
+
+	return { t.row * pitch + t.col * 2, STEP_ROWS * pitch, cols };
+}
+
+/* A turn's tiles, from the i-th of n on; at: where the one before lies, and the last does. */
+template <int N, int TILES> D_INLINE void
+take_tiles(uint4 w[N][TILES], struct ring &r, const struct lying &l, const struct task &t,
+    uint32_t &at, uint32_t i, uint32_t n, int lane)
+{
+	const bool all = l.cols == N * APART;
+
+#pragma unroll
+	for (int k = 0; k < TILES; k++, i++) {
+		if (i >= n)
+			break;
+		at = (i & (t.per - 1)) == 0 ? ring_take(r) + l.here : at + l.tile;
+		take_weights<N, TILES>(w, k, at, t.units, all);
+		if ((i & (t.per - 1)) == t.per - 1 || i == n - 1)
+			ring_give(r, lane);
+	}
 }
 
 /* Of several sequences, units that no lane has are left out. */
@@ -178,26 +207,31 @@ put_tiles(const struct step &a, const struct site &s, struct hand &h, uint32_t j
 		hand_over(h, s);
 }
 
+/* Tiles that a warp has in registers at a time. */
+template <bool ONE, int N> D_INLINE constexpr int
+tiles_a_turn(void)
+{
+	return ONE || N <= UNITS / 2 ? 2 : 1;
+}
+
 /*
- * x of all columns at once, N units of them; then tile by tile, or by two that
- * share a stage: of an odd number the last one's neighbour is what lay there before.
- * Weights are in registers before x is there, and before the tile before is done.
+ * x of all columns at once, N units of them; then turn by turn.  Weights are in
+ * registers before x is there, and before the turn before is done.
  */
 template <class T, bool ONE, int N> D_INLINE void
 multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
     const struct step_op &op, uint32_t n)
 {
-	enum { TILES = N <= UNITS / 2 ? 2 : 1 };
+	enum { TILES = tiles_a_turn<ONE, N>() };
 	const struct task t = task_of<ONE>(s, h, op);
-	const uint32_t pitch = pitch_of(op.cols), here = t.row * pitch + t.col * 2;
-	const bool all = op.cols == N * APART;
+	const struct lying l = lying_of(t, op.cols);
 	struct factor<ONE> f[N];
-	uint4 w[N][TILES], v[N];
+	uint4 w[N][TILES] = {}, v[N];
+	uint32_t at = 0;
 
 	stamp(a, s, op, STEP_ASKED);
 	words_ask<N>(s.words, v, t.x, t.apart, t.asked);
-	take_weights<N, TILES>(w, ring_take(r) + here, STEP_ROWS * pitch, t.units, all);
-	ring_give(r, h.lane);
+	take_tiles<N, TILES>(w, r, l, t, at, 0, n, h.lane);
 	settle_factors<ONE, N>(f, a, s, op, t, v, h.lane);
 	stamp(a, s, op, STEP_WEIGHTS);
 #pragma unroll 1
@@ -205,11 +239,8 @@ multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct
 		float c[TILES][2][4] = {};
 
 		multiply<T, ONE, N, TILES>(c, f, w, op.cols);
-		if (j + TILES < n) {
-			take_weights<N, TILES>(w, ring_take(r) + here, STEP_ROWS * pitch,
-			    t.units, all);
-			ring_give(r, h.lane);
-		}
+		if (j + TILES < n)
+			take_tiles<N, TILES>(w, r, l, t, at, j + TILES, n, h.lane);
 		put_tiles<ONE, TILES>(a, s, h, j, n, c);
 	}
 }
@@ -230,7 +261,7 @@ multiply_widest(const struct step &a, const struct site &s, struct ring &r, stru
 
 		stamp(a, s, op, STEP_ASKED);
 		words_ask<2 * UNITS>(s.words, v, t.x, t.apart, t.asked);
-		take_weights<UNITS, 1>(w, ring_take(r) + first, 0, UNITS, true);
+		take_weights<UNITS, 1>(w, 0, ring_take(r) + first, UNITS, true);
 		ring_give(r, h.lane);
 		settle_factors<ONE, 2 * UNITS>(f, a, s, op, t, v, h.lane);
 		stamp(a, s, op, STEP_WEIGHTS);
@@ -240,31 +271,16 @@ multiply_widest(const struct step &a, const struct site &s, struct ring &r, stru
 		float c[1][2][4] = {};
 
 		multiply<T, ONE, UNITS, 1>(c, f, w, STEP_COLS);
-		take_weights<UNITS, 1>(w, ring_take(r) + second, 0, t.units - UNITS,
+		take_weights<UNITS, 1>(w, 0, ring_take(r) + second, t.units - UNITS,
 		    more == STEP_COLS);
 		ring_give(r, h.lane);
 		multiply<T, ONE, UNITS, 1>(c, f + UNITS, w, more);
 		if (j + 1 < n) {
-			take_weights<UNITS, 1>(w, ring_take(r) + first, 0, UNITS, true);
+			take_weights<UNITS, 1>(w, 0, ring_take(r) + first, UNITS, true);
 			ring_give(r, h.lane);
 		}
 		put_tiles<ONE, 1>(a, s, h, j, n, c);
 	}
-}
-
-/* Of tile i of n in these columns; at: where those of the tile before it lie. */
-D_INLINE uint32_t
-take_deep(uint4 w[UNITS][1], struct ring &r, const struct task &t, uint32_t at, uint32_t i,
-    uint32_t n, uint32_t cols, int lane)
-{
-	const uint32_t pitch = pitch_of(cols);
-
-	at = (i & (t.per - 1)) == 0 ? ring_take(r) + t.row * pitch + t.col * 2 :
-	    at + STEP_ROWS * pitch;
-	take_weights<UNITS, 1>(w, at, 0, t.units, cols == STEP_COLS);
-	if ((i & (t.per - 1)) == t.per - 1 || i == n - 1)
-		ring_give(r, lane);
-	return at;
 }
 
 /* Few tiles, of any number of columns: x of the next while these are multiplied. */
@@ -272,20 +288,22 @@ template <class T, bool ONE> D_INLINE void
 multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
     const struct step_op &op, uint32_t n)
 {
+	enum { TILES = tiles_a_turn<ONE, UNITS>() };
 	struct task t = task_of<ONE>(s, h, op);
 	const uint32_t stride = sums_stride(s.batch);
 	struct factor<ONE> f[UNITS];
-	uint4 v[UNITS], w[UNITS][1];
+	uint4 v[UNITS], w[UNITS][TILES] = {};
 
 	stamp(a, s, op, STEP_ASKED);
 	words_ask<UNITS>(s.words, v, t.x, t.apart, t.asked);
 	hand_wait(h, s);
 #pragma unroll 1
 	for (uint32_t from = 0; from < op.cols; from += STEP_COLS) {
-		const uint32_t cols = min(op.cols - from, (uint32_t)STEP_COLS);
+		const struct lying l = lying_of(t, min(op.cols - from, (uint32_t)STEP_COLS));
 		float *to = sums_at(a, s, h.at, 0);
-		uint32_t at = take_deep(w, r, t, 0, 0, n, cols, h.lane);
+		uint32_t at = 0;
 
+		take_tiles<UNITS, TILES>(w, r, l, t, at, 0, n, h.lane);
 		settle_factors<ONE, UNITS>(f, a, s, op, t, v, h.lane);
 		if (from == 0)
 			stamp(a, s, op, STEP_WEIGHTS);
@@ -293,14 +311,18 @@ multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct
 		t.asked -= UNITS;
 		words_ask<UNITS>(s.words, v, t.x, t.apart, t.asked);
 #pragma unroll 1
-		for (uint32_t i = 1; i <= n; i++, to += stride) {
-			float c[1][2][4] = {}, sum[2];
+		for (uint32_t i = 0; i < n; i += TILES, to += TILES * stride) {
+			float c[TILES][2][4] = {}, sum[TILES][2];
 
-			multiply<T, ONE, UNITS, 1>(c, f, w, cols);
-			if (i < n)
-				at = take_deep(w, r, t, at, i, n, cols, h.lane);
-			sum_of<ONE>(sum, c[0], h.lane);
-			hand_put<ONE>(h, s, to, sum, from != 0);
+			multiply<T, ONE, UNITS, TILES>(c, f, w, l.cols);
+			if (i + TILES < n)
+				take_tiles<UNITS, TILES>(w, r, l, t, at, i + TILES, n, h.lane);
+#pragma unroll
+			for (int k = 0; k < TILES; k++) {
+				sum_of<ONE>(sum[k], c[k], h.lane);
+				if (i + k < n)
+					hand_put<ONE>(h, s, to + k * stride, sum[k], from != 0);
+			}
 		}
 		t.units -= UNITS;
 	}
