@@ -34,7 +34,10 @@ near 'heads of 64, biases'                    qwen2 1 4 30 2 hidden_size=96 n_he
 near 'the same, 8 sequences, several units a block' qwen2 8 3 30 3 hidden_size=96 n_heads=6 n_kv_heads=2 head_dim=64 ffn_size=104
 near 'a window, and more than 16 positions'   mistral 1 24 30 2 hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=128 ffn_size=72 sliding_window=10
 near 'down of two stages'                     llama 1 2 30 2 hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=64 ffn_size=2504 n_layers=1
+near 'rows of more than half a stage, odd numbers of tiles' llama 1 2 30 20 hidden_size=1056 n_heads=1 n_kv_heads=1 head_dim=64 ffn_size=1208 n_layers=1
+near 'the same, 3 sequences'                  llama 3 2 30 20 hidden_size=1056 n_heads=1 n_kv_heads=1 head_dim=64 ffn_size=1208 n_layers=1
 near 'hidden of two stages, many blocks'      llama 1 1 30 34 hidden_size=2144 n_heads=1 n_kv_heads=1 head_dim=64 ffn_size=40 n_layers=1
+near 'the same, 2 sequences'                  llama 2 1 30 34 hidden_size=2144 n_heads=1 n_kv_heads=1 head_dim=64 ffn_size=40 n_layers=1
 dtype=f16
 near 'f16, one sequence'                       qwen2 1 4 30 2 hidden_size=96 n_heads=6 n_kv_heads=2 head_dim=64 ffn_size=104
 near 'f16, two'                                qwen3 2 4 700 4 hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=128 ffn_size=72
