@@ -263,7 +263,7 @@ void
 cu_step(const struct queue *, enum word word, const struct step *a, uint32_t dim)
 {
 	static uint64_t seed;
-	const auto kernel = word == WORD_F16 ? step_of<half>(a, dim) : step_of<bf16>(a, dim);
+	const step_kernel kernel = kernel_of(word, a, dim, a->stamp != NULL);
 	std::vector<std::thread> blocks;
 	struct lines all;
 

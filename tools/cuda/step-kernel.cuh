@@ -91,8 +91,11 @@ multiply_all(const struct step &a, const struct site &s, struct ring &r, int war
 	}
 }
 
-/* ONE: the batch is one sequence, which saves it much of its arithmetic. */
-template <class T, int D, bool ONE> __global__ void __launch_bounds__(threads(ONE ? 1 : 2), 1)
+/*
+ * ONE: the batch is one sequence, which saves it much of its arithmetic.  STAMPED: it
+ * notes when what has happened.
+ */
+template <class T, int D, bool ONE, bool STAMPED> __global__ void __launch_bounds__(threads(ONE ? 1 : 2), 1)
 step(const __grid_constant__ struct step a)
 {
 #if __CUDA_ARCH__ >= 900
@@ -110,7 +113,7 @@ step(const __grid_constant__ struct step a)
 	    set == 0 ? (ptrdiff_t)a.set : -(ptrdiff_t)a.set, word_policy() }, smem,
 	    smem + a.n_stages * STEP_STAGE, scale, factor, best, position,
 	    barrier + 2 * STEP_STAGES * 8, barrier + (2 * STEP_STAGES + 2) * 8,
-	    ONE ? 1 : (uint32_t)a.finish.batch };
+	    ONE ? 1 : (uint32_t)a.finish.batch, STAMPED };
 
 	if (threadIdx.x < STEP_BATCH) {
 		best[threadIdx.x] = 0;
@@ -139,11 +142,22 @@ step(const __grid_constant__ struct step a)
 #endif
 }
 
-template <class T> static void (*step_of(const struct step *a, uint32_t dim))(struct step)
+typedef void (*step_kernel)(struct step);
+
+template <class T, bool STAMPED> static step_kernel
+step_of(const struct step *a, uint32_t dim)
 {
 	if (a->finish.batch == 1)
-		return dim == 64 ? step<T, 64, true> : step<T, 128, true>;
-	return dim == 64 ? step<T, 64, false> : step<T, 128, false>;
+		return dim == 64 ? step<T, 64, true, STAMPED> : step<T, 128, true, STAMPED>;
+	return dim == 64 ? step<T, 64, false, STAMPED> : step<T, 128, false, STAMPED>;
+}
+
+static step_kernel
+kernel_of(enum word word, const struct step *a, uint32_t dim, bool stamped)
+{
+	if (stamped)
+		return word == WORD_F16 ? step_of<half, true>(a, dim) : step_of<bf16, true>(a, dim);
+	return word == WORD_F16 ? step_of<half, false>(a, dim) : step_of<bf16, false>(a, dim);
 }
 
 #endif

@@ -38,6 +38,7 @@ struct site {
 	uint32_t *position;		/* [batch]: of the newest */
 	uint32_t ready, empty;		/* [2] barriers of sums */
 	uint32_t batch;
+	bool	 stamped;		/* known when compiled, so that stamps cost nothing */
 };
 
 /* Sums of a row that are added up: of one sequence, a warp has two. */
@@ -85,7 +86,7 @@ stamp(const struct step &a, const struct site &s, const struct step_op &op, enum
 {
 	const size_t i = &op - &op_of(a, s, 0);
 
-	if (a.stamp != NULL && threadIdx.x % 32 == 0)
+	if (s.stamped && threadIdx.x % 32 == 0)
 		atomicMax(a.stamp + (blockIdx.x * a.n_ops + i) * STEP_EVENTS + e, clock_ns());
 }
 
@@ -93,7 +94,7 @@ stamp(const struct step &a, const struct site &s, const struct step_op &op, enum
 D_INLINE void
 stamp_left(const struct step &a, const struct site &s, const struct step_op &op, float v)
 {
-	if (v == v)
+	if (s.stamped && v == v)
 		stamp(a, s, op, STEP_LEFT);
 }
 
