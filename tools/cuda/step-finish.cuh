@@ -20,30 +20,44 @@ clerks_meet(const struct site &s)
 		threads_meet<2>(clerks(s.batch) * 32);
 }
 
-/* One result: lanes of eight have a tile's rows for a sequence. */
+/*
+ * One result: lanes of eight have a tile's rows for a sequence.  All but the sum
+ * is known before there are sums.
+ */
 struct value {
 	uint32_t tile, seq, row;	/* tile: of the group */
 	float	 bias, norm;
+	float	 scale;			/* of the sum, or of an h that is left */
+	uint32_t to;			/* where its word lies, or the lane's of its piece */
 	bool	 there;
 };
 
+/* The kinds that differ in what becomes of sums: STEP_OUT stands for STEP_DOWN, too. */
+template <int KIND> D_INLINE uint32_t
+place_of(const struct site &s, const struct step_op &op, uint32_t seq, uint32_t row)
+{
+	return op.out + (KIND == STEP_QKV ? (seq * op.rows + row) * 4 :
+	    row / STEP_ROWS * STEP_PIECE(s.batch) + seq * 16 + row % 4 * 4);
+}
+
 /* The i-th result of a group of n tiles from the first on. */
-D_INLINE struct value
+template <int KIND> D_INLINE struct value
 value_of(const struct site &s, const struct step_op &op, uint32_t first, uint32_t n, uint32_t i)
 {
-	const uint32_t pair = i / STEP_ROWS, t = pair / s.batch;
+	const uint32_t pair = i / STEP_ROWS, t = pair / s.batch, seq = pair - t * s.batch;
 	const uint32_t row = (first + t) * STEP_ROWS + i % STEP_ROWS;
 	const bool there = t < n && row < op.rows;
 
-	return { t, pair - t * s.batch, row, there && op.bias != NULL ? __ldg(op.bias + row) : 0,
-	    there && op.norm != NULL ? __ldg(op.norm + row) : 0, there };
+	return { min(t, n - 1), seq, row, there && op.bias != NULL ? __ldg(op.bias + row) : 0,
+	    KIND == STEP_OUT && there && op.norm != NULL ? __ldg(op.norm + row) : 0, 1,
+	    place_of<KIND>(s, op, seq, row), there };
 }
 
 D_INLINE float
 add_warps(const struct step &a, const struct site &s, const struct clerk &c, uint32_t tile,
     const struct value &v)
 {
-	const float *from = sums_at(a, s, c.at, tile) + v.seq * STEP_ROWS + v.row % STEP_ROWS;
+	const float *from = sums_at(a, s, c.at, tile) + v.seq * STEP_ROWS + c.lane % STEP_ROWS;
 	float part[4] = {};
 
 #pragma unroll
@@ -123,32 +137,22 @@ find_scale(const struct step &a, const struct site &s, const struct clerk &c,
 }
 
 /*
- * Words of eight rows' values, a lane a row: their piece of x.  Of one sequence
- * they fill a sector, twice.
+ * Two of eight rows' values as a word of their piece of x, a lane a row.  Of one
+ * sequence they fill a sector, twice.
  */
-struct piece {
-	uint32_t at, word;
-	bool	 there;
-};
-
-template <class T> D_INLINE struct piece
-piece_of(const struct site &s, const struct value &v, float mine, uint32_t x, int lane)
+template <class T> D_INLINE uint32_t
+piece_of(float mine, int lane)
 {
-	const int first = lane / STEP_ROWS * STEP_ROWS, i = lane % STEP_ROWS;
-	const float low = __shfl_sync(~0u, mine, first + i % 4 * 2);
-	const float high = __shfl_sync(~0u, mine, first + i % 4 * 2 + 1);
+	const int first = lane / STEP_ROWS * STEP_ROWS + lane % 4 * 2;
+	const float low = __shfl_sync(~0u, mine, first);
 
-	return { x + v.row / STEP_ROWS * STEP_PIECE(s.batch) + v.seq * 16 + i * 4,
-	    pair<T>(low, high), v.there && (s.batch == 1 || i < 4) };
+	return pair<T>(low, __shfl_sync(~0u, mine, first + 1));
 }
 
-template <class T> D_INLINE void
-leave_piece(const struct site &s, const struct value &v, float mine, uint32_t x, int lane)
+D_INLINE bool
+has_piece(const struct site &s, const struct value &v, int lane)
 {
-	const struct piece p = piece_of<T>(s, v, mine, x, lane);
-
-	if (p.there)
-		words_put(s.words, p.at, p.word);
+	return v.there && (s.batch == 1 || lane % STEP_ROWS < 4);
 }
 
 /*
@@ -156,24 +160,24 @@ leave_piece(const struct site &s, const struct value &v, float mine, uint32_t x,
  * before what is wiped.
  */
 template <class T> D_INLINE void
-leave_hidden(const struct step &a, const struct site &s, const struct value &v, float h,
-    uint32_t x, uint32_t squares, int lane)
+leave_hidden(const struct step &a, const struct site &s, const struct step_op &op,
+    const struct value &v, float h, int lane)
 {
-	const struct piece p = piece_of<T>(s, v, h * v.norm * s.scale[v.seq], x, lane);
+	const uint32_t word = piece_of<T>(h * v.norm * v.scale, lane);
 	const uint32_t tile = (v.seq * a.hidden + v.row) / STEP_ROWS;
-	const uint32_t to = squares + tile / 4 * STEP_QUAD(s.batch) + tile % 4 * 4;
-	const bool first = v.there && lane % STEP_ROWS == 0;
+	const uint32_t to = op.out_square + tile / 4 * STEP_QUAD(s.batch) + tile % 4 * 4;
+	const bool piece = has_piece(s, v, lane), first = v.there && lane % STEP_ROWS == 0;
 	float square = v.there ? h * h : 0;
 
-	if (p.there)
-		words_leave(s.words, p.at, p.word);
+	if (piece)
+		words_leave(s.words, v.to, word);
 #pragma unroll
 	for (int i = 1; i < STEP_ROWS; i *= 2)
 		square += __shfl_xor_sync(~0u, square, i);
 	if (first)
 		words_leave(s.words, to, word_of(square));
-	if (p.there)
-		words_wipe(s.words, p.at);
+	if (piece)
+		words_wipe(s.words, v.to);
 	if (first)
 		words_wipe(s.words, to);
 }
@@ -217,12 +221,13 @@ leave_first(const struct step &a, const struct site &s, const struct clerk &c)
 
 	before.bias = NULL;
 	before.norm = a.first_norm;
+	before.out = next.x;
+	before.out_square = next.square;
 #pragma unroll 1
 	for (uint32_t i = c.nth * 32; i < part.n * s.batch * STEP_ROWS; i += clerks(s.batch) * 32) {
-		const struct value v = value_of(s, before, part.first, part.n, i + c.lane);
+		const struct value v = value_of<STEP_OUT>(s, before, part.first, part.n, i + c.lane);
 
-		leave_hidden<T>(a, s, v, v.there ? *residual_of(a, s, v) : 0, next.x,
-		    next.square, c.lane);
+		leave_hidden<T>(a, s, before, v, v.there ? *residual_of(a, s, v) : 0, c.lane);
 	}
 }
 
@@ -243,40 +248,43 @@ leave_logit(const struct step &a, const struct site &s, const struct value &v, f
 }
 
 /* The sum over columns, and what becomes of it. */
-D_INLINE float
-result_of(const struct step &a, const struct site &s, const struct clerk &c,
-    const struct step_op &op, const struct value &v)
+template <int KIND> D_INLINE float
+result_of(const struct step &a, const struct site &s, const struct clerk &c, const struct value &v)
 {
-	float sum, up;
+	const uint32_t tile = KIND == STEP_GATE ? v.tile * 2 : v.tile;
+	float sum = add_warps(a, s, c, tile, v);
 
-	if (!v.there)
-		return 0;
-	sum = add_warps(a, s, c, v.tile * op.halves, v);
-	if (is_deep(op))
-		return *residual_of(a, s, v) += sum + v.bias;
-	sum = sum * s.factor[v.seq] + v.bias;
-	if (op.kind != STEP_GATE)
-		return sum;
-	up = s.factor[v.seq] * add_warps(a, s, c, v.tile * 2 + 1, v);
-	return __fdividef(sum, 1 + __expf(-sum)) * up;
+	if (KIND == STEP_OUT) {
+		float *const h = residual_of(a, s, v);
+
+		sum += v.bias;
+		return v.there ? *h += sum : 0;
+	}
+	sum = sum * v.scale + v.bias;
+	if (KIND == STEP_GATE)
+		sum = __fdividef(sum, 1 + __expf(-sum)) * v.scale * add_warps(a, s, c, tile + 1, v);
+	return sum;
 }
 
-template <class T> D_INLINE void
+template <class T, int KIND> D_INLINE void
 leave(const struct step &a, const struct site &s, const struct step_op &op,
     const struct value &v, float y, int lane)
 {
-	if (is_deep(op))
-		leave_hidden<T>(a, s, v, y, op.out, op.out_square, lane);
-	else if (op.kind == STEP_VOCAB)
+	if (KIND == STEP_OUT)
+		leave_hidden<T>(a, s, op, v, y, lane);
+	else if (KIND == STEP_VOCAB)
 		leave_logit(a, s, v, y, lane);
-	else if (op.kind == STEP_GATE)
-		leave_piece<T>(s, v, y, op.out, lane);
-	else if (v.there)
-		words_put(s.words, op.out + (v.seq * op.rows + v.row) * 4, y);
+	else if (KIND == STEP_GATE) {
+		const uint32_t word = piece_of<T>(y, lane);
+
+		if (has_piece(s, v, lane))
+			words_put(s.words, v.to, word);
+	} else if (v.there)
+		words_put(s.words, v.to, y);
 }
 
 /* N results a lane, all of them on their way at a time. */
-template <class T, int N> D_INLINE void
+template <class T, int N, int KIND> D_INLINE void
 finish_values(const struct step &a, const struct site &s, const struct clerk &c,
     const struct step_op &op, const struct value v[N])
 {
@@ -284,63 +292,75 @@ finish_values(const struct step &a, const struct site &s, const struct clerk &c,
 
 #pragma unroll
 	for (int k = 0; k < N; k++)
-		y[k] = result_of(a, s, c, op, v[k]);
+		y[k] = result_of<KIND>(a, s, c, v[k]);
 	stamp_left(a, s, op, y[N - 1]);
 #pragma unroll
 	for (int k = 0; k < N; k++)
-		if (__ballot_sync(~0u, v[k].there) != 0)
-			leave<T>(a, s, op, v[k], y[k], c.lane);
+		if (N == 1 || __any_sync(~0u, v[k].there))
+			leave<T, KIND>(a, s, op, v[k], y[k], c.lane);
 }
 
-template <int N> D_INLINE void
+template <int N, int KIND> D_INLINE void
 values_of(struct value v[N], const struct site &s, const struct step_op &op, uint32_t first,
     uint32_t n, uint32_t i)
 {
 #pragma unroll
 	for (int k = 0; k < N; k++)
-		v[k] = value_of(s, op, first, n, i + k * 32);
+		v[k] = value_of<KIND>(s, op, first, n, i + k * 32);
 }
 
-/* Of a group of tiles; biases and norms are asked for before there are sums. */
-template <class T, int N> D_INLINE void
+template <int N, int KIND> D_INLINE void
+scale_values(struct value v[N], const struct site &s)
+{
+#pragma unroll
+	for (int k = 0; k < N; k++)
+		v[k].scale = KIND == STEP_OUT ? s.scale[v[k].seq] : s.factor[v[k].seq];
+}
+
+/* Of a group of tiles; all but their sums is asked for before there are any. */
+template <class T, int N, int KIND> D_INLINE void
 finish_group(const struct step &a, const struct site &s, struct clerk &c,
     const struct step_op &op, uint32_t first, uint32_t n, struct value v[N])
 {
 	const uint32_t values = n * s.batch * STEP_ROWS, each = clerks(s.batch) * N * 32;
 
+	scale_values<N, KIND>(v, s);
 	barrier_wait(s.ready + c.at * 8, c.turn);
 	if (c.nth * N * 32 < values)
 		stamp(a, s, op, STEP_SUMMED);
 #pragma unroll 1
 	for (uint32_t i = c.nth * N * 32; i < values; i += each) {
-		finish_values<T, N>(a, s, c, op, v);
-		values_of<N>(v, s, op, first, n, i + each + c.lane);
+		finish_values<T, N, KIND>(a, s, c, op, v);
+		if (i + each < values) {
+			values_of<N, KIND>(v, s, op, first, n, i + each + c.lane);
+			scale_values<N, KIND>(v, s);
+		}
 	}
 	warp_arrive(s.empty + c.at * 8, c.lane);
 	c.at ^= 1;
 	c.turn ^= c.at == 0;
 }
 
-template <class T, int N> D_INLINE void
+template <class T, int N, int KIND> D_INLINE void
 finish_product(const struct step &a, const struct site &s, struct clerk &c,
-    const struct step_op &op, struct step_part part)
+    const struct step_op op, struct step_part part)
 {
-	const uint32_t n = part.n / op.halves;
-	const uint32_t group = (is_deep(op) ? STEP_DEEP : tiles_a_group(s.batch)) / op.halves;
+	const uint32_t halves = KIND == STEP_GATE ? 2 : 1, n = part.n / halves;
+	const uint32_t group = (KIND == STEP_OUT ? STEP_DEEP : tiles_a_group(s.batch)) / halves;
 
 #pragma unroll 1
 	for (uint32_t j = 0; j < n || j == 0; j += group) {
 		const uint32_t tiles = min(group, n - j);
 		struct value v[N];
 
-		values_of<N>(v, s, op, part.first + j, tiles, c.nth * N * 32 + c.lane);
-		if (j == 0 && !is_deep(op)) {
+		values_of<N, KIND>(v, s, op, part.first + j, tiles, c.nth * N * 32 + c.lane);
+		if (j == 0 && KIND != STEP_OUT) {
 			find_scale<N>(a, s, c, op);
 			if (c.nth == 0)
 				stamp(a, s, op, STEP_SCALED);
 		}
 		if (n > 0)
-			finish_group<T, N>(a, s, c, op, part.first + j, tiles, v);
+			finish_group<T, N, KIND>(a, s, c, op, part.first + j, tiles, v);
 	}
 }
 
@@ -384,6 +404,20 @@ end_step(const struct step &a, const struct site &s, int lane)
 	}
 }
 
+template <class T, int N> D_INLINE void
+finish_op(const struct step &a, const struct site &s, struct clerk &c, const struct step_op &op,
+    struct step_part part)
+{
+	if (is_deep(op))
+		finish_product<T, N, STEP_OUT>(a, s, c, op, part);
+	else if (op.kind == STEP_GATE)
+		finish_product<T, N, STEP_GATE>(a, s, c, op, part);
+	else if (op.kind == STEP_QKV)
+		finish_product<T, N, STEP_QKV>(a, s, c, op, part);
+	else
+		finish_product<T, N, STEP_VOCAB>(a, s, c, op, part);
+}
+
 template <class T, int D, bool ONE> D_INLINE void
 finish_all(const struct step &a, const struct site &s, uint32_t nth, int lane)
 {
@@ -396,7 +430,7 @@ finish_all(const struct step &a, const struct site &s, uint32_t nth, int lane)
 		const struct step_part part = part_of(a, s, i);
 
 		if (op.kind != STEP_ATTEND)
-			finish_product<T, ONE ? 1 : 3>(a, s, c, op, part);
+			finish_op<T, ONE ? 1 : 3>(a, s, c, op, part);
 		else if (nth == 0)
 			look_at_newest<T, D>(a, s, op, part, lane);
 	}

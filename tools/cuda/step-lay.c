@@ -191,7 +191,7 @@ fill_ops(const struct engine *e)
 	}
 	op[s->n_ops - 1] = (struct step_op){ .w = e->weights.lm_head.w,
 	    .cols = s->hidden, .rows = (uint32_t)e->m->vocab, .halves = 1,
-	    .kind = STEP_VOCAB, .x = (uint32_t)(last + p.x), .x_bytes =
+	    .kind = STEP_VOCAB, .layer = s->n_layers - 1, .x = (uint32_t)(last + p.x), .x_bytes =
 	    (uint32_t)pieces(e, s->hidden),
 	    .square = (uint32_t)(last + p.square) };
 	put(s->op, op, s->n_ops * sizeof *op);

@@ -84,7 +84,7 @@ heads_of(const struct step &a, const struct site &s, const struct step_op &op)
 D_INLINE void
 stamp(const struct step &a, const struct site &s, const struct step_op &op, enum step_event e)
 {
-	const size_t i = &op - &op_of(a, s, 0);
+	const size_t i = op.layer * STEP_VOCAB + op.kind;
 
 	if (s.stamped && threadIdx.x % 32 == 0)
 		atomicMax(a.stamp + (blockIdx.x * a.n_ops + i) * STEP_EVENTS + e, clock_ns());
