@@ -208,6 +208,7 @@ barrier_is_over(uint32_t at, uint32_t parity)
 	return (barrier_of(at)->turn & 1) != parity;
 }
 static uint64_t read_once_policy(void) { return 0; }
+template <class V> static void settle(V *) { }
 static void bulk_fence(void) { races_proxy_fence(); }
 /* Barriers of stages, one for each copy that is to come. */
 static thread_local std::multiset<uint32_t> under_way;

@@ -419,10 +419,12 @@ finish_op(const struct step &a, const struct site &s, struct clerk &c, const str
 }
 
 template <class T, int D, bool ONE> D_INLINE void
-finish_all(const struct step &a, const struct site &s, uint32_t nth, int lane)
+finish_all(const struct step &a, struct site s, uint32_t nth, int lane)
 {
 	struct clerk c = { 0, 0, nth, lane };
 
+	settle(&s.words.now);
+	settle(&s.words.other);
 	leave_first<T>(a, s, c);
 #pragma unroll 1
 	for (uint32_t i = 0; i < a.n_ops; i++) {

@@ -183,6 +183,14 @@ word_line_expect(const void *p)
 	asm volatile("prefetch.global.L2::evict_last [%0];" :: "l"(p));
 }
 
+/* It is in registers from here on, instead of being worked out again wherever it is needed. */
+template <class V> D_INLINE void
+settle(V *v)
+{
+	static_assert(sizeof *v == 8);
+	asm volatile("" : "+l"(*v));
+}
+
 /* The same for all multiprocessors. */
 D_INLINE unsigned long long
 clock_ns(void)
