@@ -275,7 +275,7 @@ attend(const struct step &a, const struct site &s, struct ring &r, const struct 
 	struct part_sums sums = { {}, {}, { -INFINITY, -INFINITY } };
 	uint32_t i = 0, j = m.first + warp * LOOKED, at;
 	struct turn<D> turn;
-	struct new_head<D> head;
+	struct new_head<D> head = {};
 	uint4 query[D / 32];
 	float *slots;
 
