@@ -145,8 +145,11 @@ lying_of(const struct task &t, uint32_t cols)
 	return { t.row * pitch + t.col * 2, STEP_ROWS * pitch, cols };
 }
 
-/* A turn's tiles, from the i-th of n on; at: where the one before lies, and the last does. */
-template <int N, int TILES> D_INLINE void
+/*
+ * A turn's tiles, from the i-th of n on; at: where the one before lies, and the last does.
+ * KEEP: the turn's stage, which is one then, is given later.
+ */
+template <int N, int TILES, bool KEEP = false> D_INLINE void
 take_tiles(uint4 w[N][TILES], struct ring &r, const struct lying &l, const struct task &t,
     uint32_t &at, uint32_t i, uint32_t n, int lane)
 {
@@ -158,7 +161,7 @@ take_tiles(uint4 w[N][TILES], struct ring &r, const struct lying &l, const struc
 			break;
 		at = (i & (t.per - 1)) == 0 ? ring_take(r) + l.here : at + l.tile;
 		take_weights<N, TILES>(w, k, at, t.units, all);
-		if ((i & (t.per - 1)) == t.per - 1 || i == n - 1)
+		if (!KEEP && ((i & (t.per - 1)) == t.per - 1 || i == n - 1))
 			ring_give(r, lane);
 	}
 }
@@ -216,13 +219,15 @@ tiles_a_turn(void)
 
 /*
  * x of all columns at once, N units of them; then turn by turn.  Weights are in
- * registers before x is there, and before the turn before is done.
+ * registers before x is there, and before the turn before is done.  Of short rows
+ * a stage holds a turn's; it is given when x is there, so that x does not wait behind
+ * what comes in its place.
  */
 template <class T, bool ONE, int N> D_INLINE void
 multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
     const struct step_op &op, uint32_t n)
 {
-	enum { TILES = tiles_a_turn<ONE, N>() };
+	enum { TILES = tiles_a_turn<ONE, N>(), SHORT = N <= UNITS / 2 };
 	const struct task t = task_of<ONE>(s, h, op);
 	const struct lying l = lying_of(t, op.cols);
 	struct factor<ONE> f[N];
@@ -231,8 +236,10 @@ multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct
 
 	stamp(a, s, op, STEP_ASKED);
 	words_ask<N>(s.words, v, t.x, t.apart, t.asked);
-	take_tiles<N, TILES>(w, r, l, t, at, 0, n, h.lane);
+	take_tiles<N, TILES, SHORT>(w, r, l, t, at, 0, n, h.lane);
 	settle_factors<ONE, N>(f, a, s, op, t, v, h.lane);
+	if (SHORT)
+		ring_give(r, h.lane);
 	stamp(a, s, op, STEP_WEIGHTS);
 #pragma unroll 1
 	for (uint32_t j = 0; j < n; j += TILES) {
