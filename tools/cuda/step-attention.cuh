@@ -279,7 +279,7 @@ attend(const struct step &a, const struct site &s, struct ring &r, const struct 
 	uint4 query[D / 32];
 	float *slots;
 
-	find_head<D>(&head, s, op, h, m, warp, lane);
+	ask_head<D>(&head, a, s, op, h, m, warp, lane);
 	at = take_turn<D>(&turn, mine, r, m, &i, warp, lane);
 	take_heads<T, D>(a, s, h, head, op);
 	lookers_meet();

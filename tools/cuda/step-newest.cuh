@@ -37,12 +37,13 @@ head_room(const struct step &a, const struct site &s, unsigned n)
 
 /*
  * A head of the new row, as D / 8 lanes have it: four elements of its first half,
- * and those that they turn with.  What turns them is there before they are.
+ * and those that they turn with.  All of it is asked for before there is time to wait.
  */
 template <int D> struct new_head {
 	enum { LANES = D / 8 };
 	const char *from;
 	bool	 there, turned, normed;
+	uint4	 word[2];
 	float	 cos[4], sin[4], norm[2][4];
 	unsigned nth;
 	int	 at;
@@ -55,8 +56,8 @@ four_of(float to[4], const float *from)
 }
 
 template <int D> D_INLINE void
-find_head(struct new_head<D> *n, const struct site &s, const struct step_op &op,
-    const struct heads &h, const struct mine &m, int warp, int lane)
+ask_head(struct new_head<D> *n, const struct step &a, const struct site &s,
+    const struct step_op &op, const struct heads &h, const struct mine &m, int warp, int lane)
 {
 	const float *norm;
 
@@ -68,6 +69,8 @@ find_head(struct new_head<D> *n, const struct site &s, const struct step_op &op,
 	n->normed = n->turned && norm != NULL;
 	n->from = s.words.now + op.x + (((size_t)m.seq * (h.heads + 2 * h.kv_heads) +
 	    (n->there ? head_of(h, m, n->nth) : 0)) * D + n->at) * 4;
+	stamp(a, s, op, STEP_ASKED);
+	words_ask<2>(s.words, n->word, n->from, D / 2 * 4, n->there ? 2 : 0);
 	if (n->turned) {
 		four_of(n->cos, h.cos + (size_t)m.position * (D / 2) + n->at);
 		four_of(n->sin, h.sin + (size_t)m.position * (D / 2) + n->at);
@@ -111,18 +114,15 @@ turn_head(float v[2][4], const struct new_head<D> &n, const struct heads &h)
 /* A warp's heads, when they are there: normed and turned, into shared memory. */
 template <class T, int D> D_INLINE void
 take_heads(const struct step &a, const struct site &s, const struct heads &h,
-    const struct new_head<D> &n, const struct step_op &op)
+    struct new_head<D> &n, const struct step_op &op)
 {
-	uint4 word[2];
 	float v[2][4];
 
-	stamp(a, s, op, STEP_ASKED);
-	words_ask<2>(s.words, word, n.from, D / 2 * 4, n.there ? 2 : 0);
-	words_settle<2>(s.words, word, n.from, D / 2 * 4, false);
+	words_settle<2>(s.words, n.word, n.from, D / 2 * 4, false);
 	stamp(a, s, op, STEP_ARRIVED);
 #pragma unroll
 	for (int i = 0; i < 8; i++)
-		v[i / 4][i % 4] = __uint_as_float(((const uint32_t *)&word[i / 4])[i % 4]);
+		v[i / 4][i % 4] = __uint_as_float(((const uint32_t *)&n.word[i / 4])[i % 4]);
 	turn_head<D>(v, n, h);
 	if (n.there)
 #pragma unroll
