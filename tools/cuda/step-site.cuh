@@ -136,19 +136,28 @@ pitch_of(uint32_t cols)
 	return (cols * 2 + 127) / 128 * 128 + 64;
 }
 
+/* Both below 65536: exact then, and sooner there than of integers. */
+D_INLINE uint32_t
+quotient(uint32_t a, uint32_t b)
+{
+	return (uint32_t)__fdividef((float)a + 0.5f, (float)b);
+}
+
 /* A unit of attention: a sequence's key head, and a span of positions. */
 D_INLINE struct mine
 unit_of(const struct step &a, const struct site &s, const struct heads &h, uint32_t unit)
 {
-	const uint32_t split = unit % a.n_splits, kv = unit / a.n_splits % h.kv_heads;
-	const uint32_t seq = unit / a.n_splits / h.kv_heads;
+	const uint32_t head = quotient(unit, a.n_splits), split = unit - head * a.n_splits;
+	const uint32_t seq = quotient(head, h.kv_heads), kv = head - seq * h.kv_heads;
 	const uint32_t position = s.position[seq], all = position + 1;
 	const uint32_t begin = h.window != 0 && all > h.window ? all - h.window : 0;
-	const uint32_t each = ((all - begin + a.n_splits - 1) / a.n_splits + LOOKED - 1) /
-	    LOOKED * LOOKED;
+	uint32_t each = all - begin;
 
-	return { seq, kv, (seq * h.kv_heads + kv) * (size_t)h.n_positions * h.dim,
-	    h.heads / h.kv_heads, position, min(begin + split * each, all),
+	if (a.n_splits > 1)
+		each = (each + a.n_splits - 1) / a.n_splits;
+	each = (each + LOOKED - 1) / LOOKED * LOOKED;
+	return { seq, kv, head * (size_t)h.n_positions * h.dim,
+	    quotient(h.heads, h.kv_heads), position, min(begin + split * each, all),
 	    min(begin + (split + 1) * each, all), split };
 }
 
