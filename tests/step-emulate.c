@@ -138,6 +138,15 @@ write_stamps(const char *path, const struct step *s)
 	free(all.ns);
 }
 
+/* What changes no result: another number of stages, and how they are filled. */
+static void
+choose(struct step *s, uint32_t most, uint32_t i)
+{
+	s->n_stages = STEP_STAGES_LEAST + (i + 1) % (most - STEP_STAGES_LEAST + 1);
+	s->under_way = 1 + (i + 1) % s->n_stages;
+	s->low = 1 + (2 * i + 1) % s->n_stages;
+}
+
 static size_t
 number(const char *arg)
 {
@@ -162,7 +171,7 @@ main(int argc, char *argv[])
 	struct result wanted;
 	double worst = 0;
 	struct engine *e;
-	uint32_t *prompt;
+	uint32_t *prompt, most;
 	void *cpu;
 
 	if (argc != 6 && argc != 7)
@@ -179,6 +188,7 @@ main(int argc, char *argv[])
 		backend_cpu.decode(cpu, i);
 	wanted = backend_cpu.result(cpu);
 	e = open_engine(&m, &p, number(argv[4]), (int)number(argv[5]));
+	most = e->step.n_stages;
 	for (size_t s = 0; s < p.batch; s++)
 		e->finish.place[s] = (struct place){ (uint32_t)first_of(argv[3]), 1 };
 	for (size_t i = 0; i < p.generate; i++) {
@@ -188,7 +198,7 @@ main(int argc, char *argv[])
 		    (i - 1) * p.batch, p.batch * sizeof *prompt);
 		if (i + 1 == p.generate)
 			e->step.stamp = e->stamp;
-		e->step.under_way = 1 + (uint32_t)i % e->step.n_stages;
+		choose(&e->step, most, (uint32_t)i);
 		cu_step(&e->queue, e->weights.word, &e->step, (uint32_t)m.head_dim);
 		for (size_t s = 0; s < p.batch; s++) {
 			const double one = apart(e->finish.keep + (i + 1) * row + s * m.vocab,

@@ -245,9 +245,8 @@ bool
 cu_step_fits(enum word, struct step *a, uint32_t dim)
 {
 	lay_room(a, dim);
-	a->n_stages = 3;
-	a->low = 2;
-	return a->n_stages * STEP_STAGE + a->room.all <= SHARED;
+	a->n_stages = (SHARED - a->room.all) / STEP_STAGE;
+	return a->room.all < SHARED && a->n_stages >= STEP_STAGES_LEAST;
 }
 
 static void
