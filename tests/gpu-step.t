@@ -17,7 +17,7 @@ steps() {
 	./gpu-step $name $run stamps.tsv <model.kv >table 2>err
 	status=$?
 	grep -q -e 'no device' -e 'not with this model, batch and device' err && { skip_one "$name $run" "$(head -n 1 err)"; return; }
-	ok "$name $run: all choices, the same logits" "cat table err; [ $status -eq 0 ] && awk -F '\\t' '\$9 != \"same\" || !(\$6 > 0 && \$8 > 0 && \$8 < 1) { exit 1 } END { exit NR < 6 }' table"
+	ok "$name $run: all choices, the same logits" "cat table err; [ $status -eq 0 ] && awk -F '\\t' '\$10 != \"same\" || !(\$7 > 0 && \$9 > 0 && \$9 < 1) { exit 1 } END { exit NR < 6 }' table"
 	ok "$name $run: stamps" "ns-stamps stamps.tsv >sums && cat sums && awk -F '\\t' 'NR > 1 && !(\$5 > 0) { exit 1 } END { exit NR != 7 }' sums"
 }
 steps qwen3 1 100 n_heads=8 n_kv_heads=4 head_dim=128 dtype=bf16

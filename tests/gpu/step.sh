@@ -1,8 +1,9 @@
 #!/bin/sh
 # step.sh [FOLDER]: what a decode step as one kernel gains by how many stages of
-# weights are under way, and how many are empty then; the first choice is ns-worker's.  Random weights of four shapes, no
-# checkpoint; a table of all choices, then where the time of the fastest goes
-# (ns-stamps); the stamps themselves are left in FOLDER, if one is named.
+# weights are under way, and how many are empty then; the first choice is
+# ns-worker's.  Random weights of four shapes, no checkpoint; a table of all
+# choices, then where the time of the fastest goes (ns-stamps); the stamps
+# themselves are left in FOLDER, if one is named.
 #
 #	make build/gpu-step build/kit/yaml2kv build/kit/ns-stamps	# where there is nvcc
 #	NS_BUILD=FOLDER sh tests/gpu/step.sh	# with those three in FOLDER
