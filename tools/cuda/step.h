@@ -37,7 +37,7 @@ struct step_room {
 /* What is noted of an op by a block, of its last warp; of several units, the last. */
 enum step_event {
 	STEP_ASKED, STEP_ARRIVED,	/* x: asked for; all of it there */
-	STEP_WEIGHTS,			/* the first stage of weights, or of the cache, read from */
+	STEP_WEIGHTS,			/* the first weights and their x there; or all new heads */
 	STEP_MULTIPLIED,		/* the last product, or position, done */
 	STEP_SCALED, STEP_SUMMED,	/* the rows' scale known; all warps' sums there */
 	STEP_LEFT,			/* the last result known, and left at once */
