@@ -2,9 +2,8 @@
  * step-kernel.cuh: a decode step in one kernel, a block a multiprocessor.  One
  * warp streams the block's weights of all layers through a ring of shared
  * memory and never waits for activations; eight multiply, and look at the cache;
- * one adds up, or three where there are several sequences; and has the newest
- * position.  Blocks wait for one
- * another's results only, word by word.
+ * one adds up, or three where there are several sequences, and has the newest
+ * position.  Blocks wait for one another's results only, word by word.
  */
 #ifndef STEP_KERNEL_CUH
 #define STEP_KERNEL_CUH
