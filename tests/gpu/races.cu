@@ -10,7 +10,7 @@
 #include "step-ptx.cuh"
 #include "tile.cuh"
 
-enum { WARPS = 3, WORDS = 32, BYTES = WORDS * 4 };
+enum { WARPS = 12, WORDS = 32, BYTES = WORDS * 4 };
 
 struct room {
 	alignas(128) uint32_t word[WORDS];
@@ -42,7 +42,7 @@ by_warp(uint32_t *out)
 	out[lane] = r.word[31 - lane];
 }
 
-/* Two of three warps. */
+/* Two of the warps. */
 __global__ void
 by_name(uint32_t *out)
 {
@@ -55,6 +55,30 @@ by_name(uint32_t *out)
 		threads_meet<1>(64);
 	if (warp == 1)
 		out[lane] = r.word[31 - lane];
+}
+
+/*
+ * As the step's warps of several sequences: three meet, so many that no compiler knows
+ * it, and the first of them with eight others.
+ */
+__global__ void
+by_two_names(uint32_t *out)
+{
+	__shared__ struct room r;
+	const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+
+	if (warp == 8 && lane < 16)
+		r.word[lane] = lane;
+	if (warp >= 8 && warp < 11)
+		threads_meet<2>(blockDim.x / 4);
+	if (warp == 9)
+		out[lane] = r.word[lane % 16];
+	if (warp == 8 && lane < 8)
+		r.word[16 + lane] = lane;
+	if (warp < 9)
+		threads_meet<1>(9 * 32);
+	if (warp < 8)
+		out[lane] = r.word[16 + lane % 8];
 }
 
 /* Each lane for itself. */
@@ -180,8 +204,8 @@ of_unwritten(uint32_t *out)
 int
 main(void)
 {
-	static void (*const kernel[])(uint32_t *) = { by_warp, by_name, by_arrivals, by_one_arrival, by_copy,
-	    by_ring, by_nothing, by_copy_unawaited, of_written, of_unwritten };
+	static void (*const kernel[])(uint32_t *) = { by_warp, by_name, by_two_names, by_arrivals, by_one_arrival,
+	    by_copy, by_ring, by_nothing, by_copy_unawaited, of_written, of_unwritten };
 	uint32_t *out;
 	cudaError_t e = cudaMalloc((void **)&out, 3 * BYTES);
 

@@ -56,7 +56,7 @@ step() {
 
 printf 'tool\twhat\tright\tfound\n'
 under racecheck "$races"
-for k in by_warp by_name by_arrivals by_one_arrival by_copy by_ring; do row $k yes $k; done
+for k in by_warp by_name by_two_names by_arrivals by_one_arrival by_copy by_ring; do row $k yes $k; done
 for k in by_nothing by_copy_unawaited; do row $k no $k; done
 for batch in 1 3; do
 	step $batch racecheck
