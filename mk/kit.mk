@@ -12,7 +12,8 @@ build/kit/kit.kv: $(tools:%=build/kit/%)
 	   echo "kit_cuda_archs=$(or $(call list,$(cuda_archs)),NA)"; } $(into)
 
 kit_name = nsbench-kit-$(shell sed -n 's/^#define NS_VERSION "\(.*\)"/\1/p' tools/lib/version.h)-$(shell uname -m)
-kit_files = Makefile README.md mk configs setup/allow-counters.sh setup/verify-gb10.sh $(wildcard docs/*.md) docs/man
+kit_files = Makefile README.md mk configs setup/allow-counters.sh setup/verify-gb10.sh \
+	$(wildcard docs/*.md) docs/man docs/examples/README.md $(wildcard docs/examples/*/report.md docs/examples/*/figures)
 
 # The same bytes of the same tree, whoever packs it and when.
 .PHONY: kit

@@ -7,13 +7,14 @@
 command -v flock >/dev/null || skip 'no flock here'
 command -v sqlite3 >/dev/null || skip 'no sqlite3 here'
 mkdir -p one/docs && cp -a "$top/Makefile" "$top/README.md" "$top/mk" "$top/tools" "$top/configs" "$top/setup" one &&
-	cp -a "$top"/docs/*.md "$top/docs/man" one/docs && cp -a "$build" one/build
+	cp -a "$top"/docs/*.md "$top/docs/man" "$top/docs/examples" one/docs && cp -a "$build" one/build
 
 ok  'make kit'                       'make -s -C one kit'
 kit=nsbench-kit-$(ns-report --version | sed 's/.* //')-$(uname -m)
 ok  'elsewhere and anew: the same bytes' 'mv one/build/$kit.tar.xz kit.tar.xz && mv one two && rm -r two/build/kit && touch two/mk/* && make -s -C two kit && cmp kit.tar.xz two/build/$kit.tar.xz'
 mkdir -p bare/bin bare/dev && tar -x -C bare -f kit.tar.xz && mv bare/$kit bare/kit
 is  'one folder'                     'bin dev kit' 'ls bare | xargs'
+is  'links of its pages'             '' '"$top/tests/links.sh" bare/kit'
 ok  'no path of where it was built'  '! grep -raF -e "$top/" -e "$dir/" bare/kit'
 is  'no library but glibc'\''s own'  'libc.so.6 libm.so.6' 'ldd $(find bare/kit/build -type f ! -name kit.kv) | awk "\$2 == \"=>\" { print \$1 }" | sort -u | xargs'
 
