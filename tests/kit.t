@@ -11,6 +11,7 @@ mkdir -p one/docs && cp -a "$top/Makefile" "$top/README.md" "$top/mk" "$top/tool
 
 ok  'make kit'                       'make -s -C one kit'
 kit=nsbench-kit-$(ns-report --version | sed 's/.* //')-$(uname -m)
+ok  'as small as README says'        '[ "$(wc -c <one/build/$kit.tar.xz)" -lt "$(sed -n "s/^under \([0-9]*\) MB (\[how\].*/\1/p" "$top/README.md")000000" ]'
 ok  'elsewhere and anew: the same bytes' 'mv one/build/$kit.tar.xz kit.tar.xz && mv one two && rm -r two/build/kit && touch two/mk/* && make -s -C two kit && cmp kit.tar.xz two/build/$kit.tar.xz'
 mkdir -p bare/bin bare/dev && tar -x -C bare -f kit.tar.xz && mv bare/$kit bare/kit
 is  'one folder'                     'bin dev kit' 'ls bare | xargs'
