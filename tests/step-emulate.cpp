@@ -113,19 +113,22 @@ word_ask(const void *p, bool there, uint64_t policy)
 		pass((const uint32_t *)p, v);
 	return v;
 }
-static uint4
-word_ask4(const void *p, bool there, uint64_t policy)
+static void
+word_again(uint2 *v, const void *p, bool so, uint64_t policy)
 {
 	const char *at = (const char *)p;
 
-	return { word_ask(at, there, policy), word_ask(at + 4, there, policy),
-	    word_ask(at + 8, there, policy), word_ask(at + 12, there, policy) };
+	if (so)
+		*v = { word_ask(at, true, policy), word_ask(at + 4, true, policy) };
 }
 static void
-word_again4(uint4 *v, const void *p, bool so, uint64_t policy)
+word_again(uint4 *v, const void *p, bool so, uint64_t policy)
 {
+	const char *at = (const char *)p;
+
 	if (so)
-		*v = word_ask4(p, true, policy);
+		*v = { word_ask(at, true, policy), word_ask(at + 4, true, policy),
+		    word_ask(at + 8, true, policy), word_ask(at + 12, true, policy) };
 }
 /* Each that asks has a time of its own. */
 static unsigned long long

@@ -210,7 +210,8 @@ leave_head(const struct step &a, const struct site &s, const struct mine &m, con
 	const uint32_t head = m.kv * m.group + query;
 
 	if (a.n_splits == 1) {
-		const uint32_t to = op.out + (m.seq * a.q_size + head * D + lane * 2) * 2;
+		const uint32_t to = op.out + (m.seq * a.q_size + head * D) * 2 + lane / 4 * 16 +
+		    piece_word(lane % 4) * 4;
 		const float unit = 1 / mean.sum;
 
 		stamp_left(a, s, op, mean.v[0].x * unit);
@@ -378,13 +379,13 @@ add_spans(const struct step &a, const struct site &s, const struct step_op &op, 
 		at += TOGETHER * SPAN;
 		n -= TOGETHER;
 	}
-	const uint32_t to = op.out + (seq * a.q_size + head * D +
-	    lane * 4) * 2;
+	const uint32_t to = op.out + (seq * a.q_size + head * D) * 2 + lane / 2 * 16 +
+	    lane % 2 * 4;
 
 	stamp_left(a, s, op, mean[0] * all);
 	if (mine) {
 		words_put(s.words, to, pair<T>(mean[0] * all, mean[1] * all));
-		words_put(s.words, to + 4, pair<T>(mean[2] * all, mean[3] * all));
+		words_put(s.words, to + 8, pair<T>(mean[2] * all, mean[3] * all));
 	}
 }
 

@@ -91,7 +91,7 @@ ask_squares(uint4 v[N][QUADS], const struct step &a, const struct site &s,
 		for (int i = 0; i < N * QUADS; i++) {
 			uint4 &one = v[i / QUADS][i % QUADS];
 
-			word_again4(&one, from + (i / QUADS * quads + i % QUADS * 32) * apart,
+			word_again(&one, from + (i / QUADS * quads + i % QUADS * 32) * apart,
 			    words_most(one) == NOT_YET, s.words.policy);
 		}
 #pragma unroll
@@ -137,13 +137,13 @@ find_scale(const struct step &a, const struct site &s, const struct clerk &c,
 }
 
 /*
- * Two of eight rows' values as a word of their piece of x, a lane a row.  Of one
- * sequence they fill a sector, twice.
+ * Two of eight rows' values as the word of their piece of x that lies at lane % 4, a
+ * lane a row.  Of one sequence they fill a sector, twice.
  */
 template <class T> D_INLINE uint32_t
 piece_of(float mine, int lane)
 {
-	const int first = lane / STEP_ROWS * STEP_ROWS + lane % 4 * 2;
+	const int first = lane / STEP_ROWS * STEP_ROWS + piece_word(lane % 4) * 2;
 	const float low = __shfl_sync(~0u, mine, first);
 
 	return pair<T>(low, __shfl_sync(~0u, mine, first + 1));

@@ -2,9 +2,10 @@
  * step-product.cuh: the warps that multiply.  Each has the same columns of all
  * rows, every eighth unit of 32.  A lane's 16 bytes of a row go to a tensor
  * core as they lie, as its rows g and g + 8 (g being lane / 4, t lane % 4); so
- * those two are the same row, by other columns.  x is the other factor: of one
- * sequence, the first words are its column 0 and the others its column 4, and
- * the sum of two of the results is the product; of more, it takes two turns.
+ * those two are the same row, by other columns.  x is the other factor, whose
+ * words lie in that order: of one sequence, the first two are its column 0 and
+ * the others its column 4, and the sum of two of the results is the product; of
+ * more, it takes two turns.
  */
 #ifndef STEP_PRODUCT_CUH
 #define STEP_PRODUCT_CUH
@@ -68,42 +69,29 @@ task_of(const struct site &s, const struct hand &h, const struct step_op &op)
 	const bool mine = ONE ? g % 4 == 0 : g < s.batch;
 	const struct layout x = layout_of(op, s.batch);
 
-	return { s.words.now + op.x + (ONE ? 0 : g * x.seq) + col / 8 * x.piece,
+	return { s.words.now + op.x + (ONE ? g / 4 * 8 : g * x.seq) + col / 8 * x.piece,
 	    APART / 8 * x.piece, g, col, tiles_a_stage(op.cols), units, mine ? units : 0 };
 }
 
-/* x of a unit in a lane. */
+/* x of a unit in a lane, as it lies: of one sequence only what the lane multiplies. */
 template <bool ONE> struct factor {
-	uint32_t x[ONE ? 2 : 4];
+	typedef uint4 words;
+};
+template <> struct factor<true> {
+	typedef uint2 words;
 };
 
-template <bool ONE, int N> D_INLINE void
-factors(struct factor<ONE> f[N], const uint4 v[N], int lane)
+template <class T> D_INLINE void
+multiply_unit(float c[2][4], uint2 x, uint4 w, int i)
 {
-#pragma unroll
-	for (int i = 0; i < N; i++)
-		if (ONE) {
-			f[i].x[0] = lane < 16 ? v[i].x : v[i].y;
-			f[i].x[1] = lane < 16 ? v[i].z : v[i].w;
-		} else {
-			f[i].x[0] = v[i].x;
-			f[i].x[1] = v[i].z;
-			f[i].x[ONE ? 0 : 2] = v[i].y;
-			f[i].x[ONE ? 1 : 3] = v[i].w;
-		}
+	mma<T>(c[i % 2], (const uint32_t *)&w, x.x, x.y);
 }
 
-template <class T, bool ONE> D_INLINE void
-multiply_unit(float c[2][4], const struct factor<ONE> &f, uint4 w, int i)
+template <class T> D_INLINE void
+multiply_unit(float c[2][4], uint4 x, uint4 w, int i)
 {
-	const uint32_t *a = (const uint32_t *)&w;
-
-	if (ONE)
-		mma<T>(c[i % 2], a, f.x[0], f.x[1]);
-	else {
-		mma<T>(c[0], a, f.x[0], f.x[1]);
-		mma<T>(c[1], a, f.x[ONE ? 0 : 2], f.x[ONE ? 1 : 3]);
-	}
+	mma<T>(c[0], (const uint32_t *)&w, x.x, x.y);
+	mma<T>(c[1], (const uint32_t *)&w, x.z, x.w);
 }
 
 /* One row of one sequence, or of two, out of what the tensor core gave. */
@@ -168,24 +156,23 @@ take_tiles(uint4 w[N][TILES], struct ring &r, const struct lying &l, const struc
 
 /* Of several sequences, units that no lane has are left out. */
 template <class T, bool ONE, int N, int TILES> D_INLINE void
-multiply(float c[TILES][2][4], const struct factor<ONE> f[N], const uint4 w[N][TILES],
-    uint32_t cols)
+multiply(float c[TILES][2][4], const typename factor<ONE>::words x[N],
+    const uint4 w[N][TILES], uint32_t cols)
 {
 #pragma unroll
 	for (int i = 0; i < N * TILES; i++)
 		if (ONE || i / TILES * APART < cols)
-			multiply_unit<T, ONE>(c[i % TILES], f[i / TILES],
+			multiply_unit<T>(c[i % TILES], x[i / TILES],
 			    w[i / TILES][i % TILES], i / TILES);
 }
 
 /* x of N units, when it is there. */
 template <bool ONE, int N> D_INLINE void
-settle_factors(struct factor<ONE> f[N], const struct step &a, const struct site &s,
-    const struct step_op &op, const struct task &t, uint4 v[N], int lane)
+settle_x(typename factor<ONE>::words x[N], const struct step &a, const struct site &s,
+    const struct step_op &op, const struct task &t)
 {
-	words_settle<N>(s.words, v, t.x, t.apart, !ONE);
+	words_settle<N>(s.words, x, t.x, t.apart, !ONE);
 	stamp(a, s, op, STEP_ARRIVED);
-	factors<ONE, N>(f, v, lane);
 }
 
 /* Of a group's tile j and those beside it, of n in all: into the group's room. */
@@ -230,14 +217,14 @@ multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct
 	enum { TILES = tiles_a_turn<ONE, N>(), SHORT = N <= UNITS / 2 };
 	const struct task t = task_of<ONE>(s, h, op);
 	const struct lying l = lying_of(t, op.cols);
-	struct factor<ONE> f[N];
-	uint4 w[N][TILES] = {}, v[N];
+	typename factor<ONE>::words x[N];
+	uint4 w[N][TILES] = {};
 	uint32_t at = 0;
 
 	stamp(a, s, op, STEP_ASKED);
-	words_ask<N>(s.words, v, t.x, t.apart, t.asked);
+	words_ask<N>(s.words, x, t.x, t.apart, t.asked);
 	take_tiles<N, TILES, SHORT>(w, r, l, t, at, 0, n, h.lane);
-	settle_factors<ONE, N>(f, a, s, op, t, v, h.lane);
+	settle_x<ONE, N>(x, a, s, op, t);
 	if (SHORT)
 		ring_give(r, h.lane);
 	stamp(a, s, op, STEP_WEIGHTS);
@@ -245,7 +232,7 @@ multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct
 	for (uint32_t j = 0; j < n; j += TILES) {
 		float c[TILES][2][4] = {};
 
-		multiply<T, ONE, N, TILES>(c, f, w, op.cols);
+		multiply<T, ONE, N, TILES>(c, x, w, op.cols);
 		if (j + TILES < n)
 			take_tiles<N, TILES>(w, r, l, t, at, j + TILES, n, h.lane);
 		put_tiles<ONE, TILES>(a, s, h, j, n, c);
@@ -260,28 +247,24 @@ multiply_widest(const struct step &a, const struct site &s, struct ring &r, stru
 	const struct task t = task_of<ONE>(s, h, op);
 	const uint32_t more = op.cols - STEP_COLS, first = t.row * pitch_of(STEP_COLS) + t.col * 2;
 	const uint32_t second = t.row * pitch_of(more) + t.col * 2;
-	struct factor<ONE> f[2 * UNITS];
+	typename factor<ONE>::words x[2 * UNITS];
 	uint4 w[UNITS][1];
 
-	{
-		uint4 v[2 * UNITS];
-
-		stamp(a, s, op, STEP_ASKED);
-		words_ask<2 * UNITS>(s.words, v, t.x, t.apart, t.asked);
-		take_weights<UNITS, 1>(w, 0, ring_take(r) + first, UNITS, true);
-		ring_give(r, h.lane);
-		settle_factors<ONE, 2 * UNITS>(f, a, s, op, t, v, h.lane);
-		stamp(a, s, op, STEP_WEIGHTS);
-	}
+	stamp(a, s, op, STEP_ASKED);
+	words_ask<2 * UNITS>(s.words, x, t.x, t.apart, t.asked);
+	take_weights<UNITS, 1>(w, 0, ring_take(r) + first, UNITS, true);
+	ring_give(r, h.lane);
+	settle_x<ONE, 2 * UNITS>(x, a, s, op, t);
+	stamp(a, s, op, STEP_WEIGHTS);
 #pragma unroll 1
 	for (uint32_t j = 0; j < n; j++) {
 		float c[1][2][4] = {};
 
-		multiply<T, ONE, UNITS, 1>(c, f, w, STEP_COLS);
+		multiply<T, ONE, UNITS, 1>(c, x, w, STEP_COLS);
 		take_weights<UNITS, 1>(w, 0, ring_take(r) + second, t.units - UNITS,
 		    more == STEP_COLS);
 		ring_give(r, h.lane);
-		multiply<T, ONE, UNITS, 1>(c, f + UNITS, w, more);
+		multiply<T, ONE, UNITS, 1>(c, x + UNITS, w, more);
 		if (j + 1 < n) {
 			take_weights<UNITS, 1>(w, 0, ring_take(r) + first, UNITS, true);
 			ring_give(r, h.lane);
@@ -298,11 +281,11 @@ multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct
 	enum { TILES = tiles_a_turn<ONE, UNITS>() };
 	struct task t = task_of<ONE>(s, h, op);
 	const uint32_t stride = sums_stride(s.batch);
-	struct factor<ONE> f[UNITS];
-	uint4 v[UNITS], w[UNITS][TILES] = {};
+	typename factor<ONE>::words next[UNITS], x[UNITS];
+	uint4 w[UNITS][TILES] = {};
 
 	stamp(a, s, op, STEP_ASKED);
-	words_ask<UNITS>(s.words, v, t.x, t.apart, t.asked);
+	words_ask<UNITS>(s.words, next, t.x, t.apart, t.asked);
 	hand_wait(h, s);
 #pragma unroll 1
 	for (uint32_t from = 0; from < op.cols; from += STEP_COLS) {
@@ -311,17 +294,20 @@ multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct
 		uint32_t at = 0;
 
 		take_tiles<UNITS, TILES>(w, r, l, t, at, 0, n, h.lane);
-		settle_factors<ONE, UNITS>(f, a, s, op, t, v, h.lane);
+		settle_x<ONE, UNITS>(next, a, s, op, t);
+#pragma unroll
+		for (int i = 0; i < UNITS; i++)
+			x[i] = next[i];
 		if (from == 0)
 			stamp(a, s, op, STEP_WEIGHTS);
 		t.x += UNITS * t.apart;
 		t.asked -= UNITS;
-		words_ask<UNITS>(s.words, v, t.x, t.apart, t.asked);
+		words_ask<UNITS>(s.words, next, t.x, t.apart, t.asked);
 #pragma unroll 1
 		for (uint32_t i = 0; i < n; i += TILES, to += TILES * stride) {
 			float c[TILES][2][4] = {}, sum[TILES][2];
 
-			multiply<T, ONE, UNITS, TILES>(c, f, w, l.cols);
+			multiply<T, ONE, UNITS, TILES>(c, x, w, l.cols);
 			if (i + TILES < n)
 				take_tiles<UNITS, TILES>(w, r, l, t, at, i + TILES, n, h.lane);
 #pragma unroll

@@ -140,11 +140,20 @@ word_put(void *p, uint32_t v, uint64_t policy)
 
 /* What lies there, if so; else v stays. */
 D_INLINE void
-word_again4(uint4 *v, const void *p, bool so, uint64_t policy)
+word_again(uint4 *v, const void *p, bool so, uint64_t policy)
 {
 	asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; "
 	    "@p ld.relaxed.gpu.global.L2::cache_hint.v4.b32 {%0,%1,%2,%3}, [%4], %6; }"
 	    : "+r"(v->x), "+r"(v->y), "+r"(v->z), "+r"(v->w)
+	    : "l"(p), "r"((uint32_t)so), "l"(policy) : "memory");
+}
+
+D_INLINE void
+word_again(uint2 *v, const void *p, bool so, uint64_t policy)
+{
+	asm volatile("{ .reg .pred p; setp.ne.u32 p, %3, 0; "
+	    "@p ld.relaxed.gpu.global.L2::cache_hint.v2.b32 {%0,%1}, [%2], %4; }"
+	    : "+r"(v->x), "+r"(v->y)
 	    : "l"(p), "r"((uint32_t)so), "l"(policy) : "memory");
 }
 
@@ -157,15 +166,6 @@ word_ask(const void *p, bool there, uint64_t policy)
 	asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; "
 	    "@p ld.relaxed.gpu.global.L2::cache_hint.b32 %0, [%1], %3; }"
 	    : "+r"(v) : "l"(p), "r"((uint32_t)there), "l"(policy) : "memory");
-	return v;
-}
-
-D_INLINE uint4
-word_ask4(const void *p, bool there, uint64_t policy)
-{
-	uint4 v = make_uint4(0, 0, 0, 0);
-
-	word_again4(&v, p, there, policy);
 	return v;
 }
 

@@ -122,6 +122,13 @@ layout_of(const struct step_op &op, uint32_t batch)
 	return { STEP_PIECE(batch), 16 };
 }
 
+/* In a piece the second word lies third, and the third second, as a tensor core has them. */
+D_INLINE uint32_t
+piece_word(uint32_t i)
+{
+	return i % 2 * 2 + i / 2;
+}
+
 /* How tiles of so many columns lie in a stage. */
 D_INLINE uint32_t
 tiles_a_stage(uint32_t cols)

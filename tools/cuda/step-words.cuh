@@ -56,6 +56,12 @@ words_most(uint4 v)
 	return max(max(v.x, v.y), max(v.z, v.w));
 }
 
+D_INLINE uint32_t
+words_most(uint2 v)
+{
+	return max(v.x, v.y);
+}
+
 /* Lines that few blocks read come to the L2. */
 D_INLINE void
 words_expect_all(const struct words &w, uint32_t at, uint32_t bytes, int lane)
@@ -77,21 +83,23 @@ words_expect(const struct words &w, uint32_t at, uint32_t bytes, int lane)
 		word_line_expect(w.now + at + i * 128);
 }
 
-/* Four words at each of N places, so many bytes apart, of which n are there. */
-template <int N> D_INLINE void
-words_ask(const struct words &w, uint4 v[N], const char *p, uint32_t apart, int n)
+/* Two words or four at each of N places, so many bytes apart, of which n are there. */
+template <int N, class V> D_INLINE void
+words_ask(const struct words &w, V v[N], const char *p, uint32_t apart, int n)
 {
 #pragma unroll
-	for (int i = 0; i < N; i++)
-		v[i] = word_ask4(p + i * apart, i < n, w.policy);
+	for (int i = 0; i < N; i++) {
+		v[i] = V();
+		word_again(&v[i], p + i * apart, i < n, w.policy);
+	}
 }
 
 /*
  * What is missing is asked for again until all is there; of much, one until it is, first.
  * All lanes go on asking until none must: they stay together.
  */
-template <int N> D_INLINE void
-words_settle(const struct words &w, uint4 v[N], const char *p, uint32_t apart, bool much)
+template <int N, class V> D_INLINE void
+words_settle(const struct words &w, V v[N], const char *p, uint32_t apart, bool much)
 {
 	for (;;) {
 		uint32_t all = 0, missing = 0;
@@ -107,12 +115,15 @@ words_settle(const struct words &w, uint4 v[N], const char *p, uint32_t apart, b
 		if (!__any_sync(~0u, all == NOT_YET))
 			break;
 		if (much)
-			while (__any_sync(~0u, all == NOT_YET))
-				all = words_most(word_ask4(p + missing * apart, all == NOT_YET,
-				    w.policy));
+			while (__any_sync(~0u, all == NOT_YET)) {
+				V one = V();
+
+				word_again(&one, p + missing * apart, all == NOT_YET, w.policy);
+				all = words_most(one);
+			}
 #pragma unroll
 		for (int i = 0; i < N; i++)
-			word_again4(&v[i], p + i * apart, words_most(v[i]) == NOT_YET, w.policy);
+			word_again(&v[i], p + i * apart, words_most(v[i]) == NOT_YET, w.policy);
 	}
 }
 
