@@ -37,6 +37,12 @@ shared16(uint32_t at, bool there = true)
 		v = *(const uint4 *)shared_of(at);
 	return v;
 }
+static void
+shared_again(uint4 *v, uint32_t at, bool there)
+{
+	if (there)
+		*v = shared16(at);
+}
 static uint32_t
 shared4(uint32_t at, bool there)
 {

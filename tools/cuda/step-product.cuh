@@ -10,7 +10,10 @@
 #ifndef STEP_PRODUCT_CUH
 #define STEP_PRODUCT_CUH
 
-enum { UNITS = STEP_COLS / UNIT / WARPS, APART = WARPS * UNIT };
+enum {
+	UNITS = STEP_COLS / UNIT / WARPS, APART = WARPS * UNIT,
+	UNITS_MOST = UNITS * 3 / 2	/* of weights in registers at a time */
+};
 
 /* Where a multiplying warp puts its sums. */
 struct hand {
@@ -106,23 +109,19 @@ sum_of(float sum[2], const float c[2][4], int lane)
 	}
 }
 
-/* The k-th of a turn's tiles: of N units, n are there. */
+/* The k-th of a turn's tiles: of N units, n are there; the others stay what they are. */
 template <int N, int TILES> D_INLINE void
-take_weights(uint4 w[N][TILES], int k, uint32_t at, int n, bool all)
+take_weights(uint4 w[N][TILES], int k, uint32_t at, int n)
 {
-	if (all)
+	settle(&n);
 #pragma unroll
-		for (int i = 0; i < N; i++)
-			w[i][k] = shared16(at + i * APART * 2);
-	else
-#pragma unroll
-		for (int i = 0; i < N; i++)
-			w[i][k] = shared16(at + i * APART * 2, i < n);
+	for (int i = 0; i < N; i++)
+		shared_again(&w[i][k], at + i * APART * 2, i < n);
 }
 
 /* How a row's part for a lane lies in a stage; tiles follow one another there. */
 struct lying {
-	uint32_t here, tile, cols;	/* from where the stage does; from tile to tile */
+	uint32_t here, tile;		/* from where the stage does; from tile to tile */
 };
 
 D_INLINE struct lying
@@ -130,28 +129,34 @@ lying_of(const struct task &t, uint32_t cols)
 {
 	const uint32_t pitch = pitch_of(cols);
 
-	return { t.row * pitch + t.col * 2, STEP_ROWS * pitch, cols };
+	return { t.row * pitch + t.col * 2, STEP_ROWS * pitch };
 }
 
-/*
- * A turn's tiles, from the i-th of n on; at: where the one before lies, and the last does.
- * KEEP: the turn's stage, which is one then, is given later.
- */
-template <int N, int TILES, bool KEEP = false> D_INLINE void
+/* A turn's tiles, from the i-th of n on; at: where the one before lies, and the last does. */
+template <int N, int TILES> D_INLINE void
 take_tiles(uint4 w[N][TILES], struct ring &r, const struct lying &l, const struct task &t,
     uint32_t &at, uint32_t i, uint32_t n, int lane)
 {
-	const bool all = l.cols == N * APART;
-
 #pragma unroll
 	for (int k = 0; k < TILES; k++, i++) {
 		if (i >= n)
 			break;
 		at = (i & (t.per - 1)) == 0 ? ring_take(r) + l.here : at + l.tile;
-		take_weights<N, TILES>(w, k, at, t.units, all);
-		if (!KEEP && ((i & (t.per - 1)) == t.per - 1 || i == n - 1))
+		take_weights<N, TILES>(w, k, at, t.units);
+		if ((i & (t.per - 1)) == t.per - 1 || i == n - 1)
 			ring_give(r, lane);
 	}
+}
+
+/* A stage's two tiles, or the only one that is left; the stage is not given. */
+template <int N> D_INLINE void
+take_two(uint4 w[N][2], const struct ring &r, const struct lying &l, const struct task &t,
+    uint32_t left)
+{
+	const uint32_t at = ring_take(r) + l.here;
+
+	take_weights<N, 2>(w, 0, at, t.units);
+	take_weights<N, 2>(w, 1, at + l.tile, left > 1 ? t.units : 0);
 }
 
 /* Of several sequences, units that no lane has are left out. */
@@ -175,46 +180,78 @@ settle_x(typename factor<ONE>::words x[N], const struct step &a, const struct si
 	stamp(a, s, op, STEP_ARRIVED);
 }
 
-/* Of a group's tile j and those beside it, of n in all: into the group's room. */
+/*
+ * Of a group's tile j and those beside it, of n in all: into the group's room.  The
+ * first group's is free.
+ */
 template <bool ONE, int TILES> D_INLINE void
 put_tiles(const struct step &a, const struct site &s, struct hand &h, uint32_t j, uint32_t n,
     const float c[TILES][2][4])
 {
 	enum { GROUP = tiles_a_group(ONE ? 1 : 2) };
-	const uint32_t stride = sums_stride(s.batch);
-	float sum[TILES][2];
+	const uint32_t stride = sums_stride(s.batch), nth = j % GROUP;
+	float *const to = sums_at(a, s, h.at, nth), sum[TILES][2];
 
-	if (j % GROUP == 0)
-		hand_wait(h, s);
 #pragma unroll
 	for (int i = 0; i < TILES; i++) {
 		sum_of<ONE>(sum[i], c[i], h.lane);
 		if (j + i < n)
-			hand_put<ONE>(h, s, sums_at(a, s, h.at, 0) + (j + i) % GROUP * stride,
-			    sum[i], false);
+			hand_put<ONE>(h, s, to + i * stride, sum[i], false);
 	}
-	if ((j + TILES) % GROUP == 0 || j + TILES >= n)
+	if (nth + TILES == GROUP || j + TILES >= n) {
 		hand_over(h, s);
-}
-
-/* Tiles that a warp has in registers at a time. */
-template <bool ONE, int N> D_INLINE constexpr int
-tiles_a_turn(void)
-{
-	return ONE || N <= UNITS / 2 ? 2 : 1;
+		if (j + TILES < n)
+			hand_wait(h, s);
+	}
 }
 
 /*
- * x of all columns at once, N units of them; then turn by turn.  Weights are in
- * registers before x is there, and before the turn before is done.  Of short rows
- * a stage holds a turn's; it is given when x is there, so that x does not wait behind
- * what comes in its place.
+ * Rows of up to half a stage: x of all columns at once, then two tiles a turn, which
+ * are a stage.  Weights are in registers before x is there, and before the turn before
+ * is left; the first turn's stage is given when x is there, so that x does not wait
+ * behind what comes in its place.
  */
-template <class T, bool ONE, int N> D_INLINE void
+template <class T, bool ONE> D_INLINE void
+multiply_short(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
+    const struct step_op &op, uint32_t n)
+{
+	enum { N = UNITS / 2 };
+	const struct task t = task_of<ONE>(s, h, op);
+	const struct lying l = lying_of(t, op.cols);
+	typename factor<ONE>::words x[N];
+	uint4 w[N][2] = {};
+
+	stamp(a, s, op, STEP_ASKED);
+	words_ask<N>(s.words, x, t.x, t.apart, t.asked);
+	take_two<N>(w, r, l, t, n);
+	hand_wait(h, s);
+	settle_x<ONE, N>(x, a, s, op, t);
+	stamp(a, s, op, STEP_WEIGHTS);
+#pragma unroll 1
+	for (uint32_t j = 0; j < n; j += 2) {
+		float c[2][2][4] = {};
+
+		multiply<T, ONE, N, 2>(c, x, w, op.cols);
+		ring_give(r, h.lane);
+		if (j + 2 < n)
+			take_two<N>(w, r, l, t, n - j - 2);
+		put_tiles<ONE, 2>(a, s, h, j, n, c);
+	}
+}
+
+/* Tiles that a warp has in registers at a time. */
+template <bool ONE> D_INLINE constexpr int
+tiles_a_turn(void)
+{
+	return ONE ? 2 : 1;
+}
+
+/* Rows of up to a stage: the same, but each tile's stage is given as soon as it is read. */
+template <class T, bool ONE> D_INLINE void
 multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
     const struct step_op &op, uint32_t n)
 {
-	enum { TILES = tiles_a_turn<ONE, N>(), SHORT = N <= UNITS / 2 };
+	enum { N = UNITS, TILES = tiles_a_turn<ONE>() };
 	const struct task t = task_of<ONE>(s, h, op);
 	const struct lying l = lying_of(t, op.cols);
 	typename factor<ONE>::words x[N];
@@ -223,10 +260,9 @@ multiply_wide(const struct step &a, const struct site &s, struct ring &r, struct
 
 	stamp(a, s, op, STEP_ASKED);
 	words_ask<N>(s.words, x, t.x, t.apart, t.asked);
-	take_tiles<N, TILES, SHORT>(w, r, l, t, at, 0, n, h.lane);
+	take_tiles<N, TILES>(w, r, l, t, at, 0, n, h.lane);
+	hand_wait(h, s);
 	settle_x<ONE, N>(x, a, s, op, t);
-	if (SHORT)
-		ring_give(r, h.lane);
 	stamp(a, s, op, STEP_WEIGHTS);
 #pragma unroll 1
 	for (uint32_t j = 0; j < n; j += TILES) {
@@ -252,8 +288,9 @@ multiply_widest(const struct step &a, const struct site &s, struct ring &r, stru
 
 	stamp(a, s, op, STEP_ASKED);
 	words_ask<2 * UNITS>(s.words, x, t.x, t.apart, t.asked);
-	take_weights<UNITS, 1>(w, 0, ring_take(r) + first, UNITS, true);
+	take_weights<UNITS, 1>(w, 0, ring_take(r) + first, UNITS);
 	ring_give(r, h.lane);
+	hand_wait(h, s);
 	settle_x<ONE, 2 * UNITS>(x, a, s, op, t);
 	stamp(a, s, op, STEP_WEIGHTS);
 #pragma unroll 1
@@ -261,16 +298,60 @@ multiply_widest(const struct step &a, const struct site &s, struct ring &r, stru
 		float c[1][2][4] = {};
 
 		multiply<T, ONE, UNITS, 1>(c, x, w, STEP_COLS);
-		take_weights<UNITS, 1>(w, 0, ring_take(r) + second, t.units - UNITS,
-		    more == STEP_COLS);
+		take_weights<UNITS, 1>(w, 0, ring_take(r) + second, t.units - UNITS);
 		ring_give(r, h.lane);
 		multiply<T, ONE, UNITS, 1>(c, x + UNITS, w, more);
 		if (j + 1 < n) {
-			take_weights<UNITS, 1>(w, 0, ring_take(r) + first, UNITS, true);
+			take_weights<UNITS, 1>(w, 0, ring_take(r) + first, UNITS);
 			ring_give(r, h.lane);
 		}
 		put_tiles<ONE, 1>(a, s, h, j, n, c);
 	}
+}
+
+/*
+ * One tile of one sequence, of up to N units of columns, in a stage or two, which are
+ * given when x is there.  Four sums at a time, since one waits for the one before.
+ */
+template <class T, int N> D_INLINE void
+multiply_single(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
+    const struct step_op &op)
+{
+	const struct task t = task_of<true>(s, h, op);
+	struct ring next = r;
+	uint2 x[N];
+	uint4 w[N] = {};
+	uint32_t at = 0;
+	float c[2][2][4] = {}, sum[2];
+
+	stamp(a, s, op, STEP_ASKED);
+	words_ask<N>(s.words, x, t.x, t.apart, t.asked);
+	hand_wait(h, s);
+#pragma unroll
+	for (int i = 0; i < N; i++) {
+		if (i == UNITS)
+			ring_next(next);
+		if (i % UNITS == 0)
+			at = ring_take(next) + lying_of(t, min(op.cols - i * APART,
+			    (uint32_t)STEP_COLS)).here;
+		shared_again(&w[i], at + i % UNITS * APART * 2, i < t.units);
+	}
+	settle_x<true, N>(x, a, s, op, t);
+	stamp(a, s, op, STEP_WEIGHTS);
+#pragma unroll
+	for (int i = 0; i < N; i++)
+		multiply_unit<T>(c[i / 2 % 2], x[i], w[i], i);
+#pragma unroll
+	for (int i = 0; i < N; i += UNITS)
+		ring_give(r, h.lane);
+#pragma unroll
+	for (int e = 0; e < 4; e++) {
+		c[0][0][e] += c[1][0][e];
+		c[0][1][e] += c[1][1][e];
+	}
+	sum_of<true>(sum, c[0], h.lane);
+	hand_put<true>(h, s, sums_at(a, s, h.at, 0), sum, false);
+	hand_over(h, s);
 }
 
 /* Few tiles, of any number of columns: x of the next while these are multiplied. */
@@ -278,7 +359,7 @@ template <class T, bool ONE> D_INLINE void
 multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
     const struct step_op &op, uint32_t n)
 {
-	enum { TILES = tiles_a_turn<ONE, UNITS>() };
+	enum { TILES = tiles_a_turn<ONE>() };
 	struct task t = task_of<ONE>(s, h, op);
 	const uint32_t stride = sums_stride(s.batch);
 	typename factor<ONE>::words next[UNITS], x[UNITS];
@@ -289,7 +370,8 @@ multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct
 	hand_wait(h, s);
 #pragma unroll 1
 	for (uint32_t from = 0; from < op.cols; from += STEP_COLS) {
-		const struct lying l = lying_of(t, min(op.cols - from, (uint32_t)STEP_COLS));
+		const uint32_t cols = min(op.cols - from, (uint32_t)STEP_COLS);
+		const struct lying l = lying_of(t, cols);
 		float *to = sums_at(a, s, h.at, 0);
 		uint32_t at = 0;
 
@@ -307,7 +389,7 @@ multiply_deep(const struct step &a, const struct site &s, struct ring &r, struct
 		for (uint32_t i = 0; i < n; i += TILES, to += TILES * stride) {
 			float c[TILES][2][4] = {}, sum[TILES][2];
 
-			multiply<T, ONE, UNITS, TILES>(c, x, w, l.cols);
+			multiply<T, ONE, UNITS, TILES>(c, x, w, cols);
 			if (i + TILES < n)
 				take_tiles<UNITS, TILES>(w, r, l, t, at, i + TILES, n, h.lane);
 #pragma unroll
@@ -328,12 +410,16 @@ multiply_product(const struct step &a, const struct site &s, struct ring &r, str
 {
 	if (n == 0)
 		return;
-	if (is_deep(op))
+	if (ONE && n == 1 && op.cols <= STEP_COLS)
+		multiply_single<T, UNITS>(a, s, r, h, op);
+	else if (ONE && n == 1 && op.cols <= UNITS_MOST * APART)
+		multiply_single<T, UNITS_MOST>(a, s, r, h, op);
+	else if (is_deep(op))
 		multiply_deep<T, ONE>(a, s, r, h, op, n);
 	else if (op.cols <= STEP_COLS / 2)
-		multiply_wide<T, ONE, UNITS / 2>(a, s, r, h, op, n);
+		multiply_short<T, ONE>(a, s, r, h, op, n);
 	else if (op.cols <= STEP_COLS)
-		multiply_wide<T, ONE, UNITS>(a, s, r, h, op, n);
+		multiply_wide<T, ONE>(a, s, r, h, op, n);
 	else
 		multiply_widest<T, ONE>(a, s, r, h, op, n);
 	stamp(a, s, op, STEP_MULTIPLIED);

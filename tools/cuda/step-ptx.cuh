@@ -120,6 +120,15 @@ shared16(uint32_t at, bool there)
 	return v;
 }
 
+/* What lies there, if it does; else v stays. */
+D_INLINE void
+shared_again(uint4 *v, uint32_t at, bool there)
+{
+	asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; "
+	    "@p ld.shared.v4.b32 {%0,%1,%2,%3}, [%4]; }"
+	    : "+r"(v->x), "+r"(v->y), "+r"(v->z), "+r"(v->w) : "r"(at), "r"((uint32_t)there));
+}
+
 D_INLINE uint32_t
 shared4(uint32_t at, bool there)
 {
@@ -189,6 +198,12 @@ settle(V *v)
 {
 	static_assert(sizeof *v == 8);
 	asm volatile("" : "+l"(*v));
+}
+
+D_INLINE void
+settle(int *v)
+{
+	asm volatile("" : "+r"(*v));
 }
 
 /* The same for all multiprocessors. */
