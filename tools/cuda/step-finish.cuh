@@ -92,11 +92,11 @@ ask_squares(uint4 v[N][QUADS], const struct step &a, const struct site &s,
 			uint4 &one = v[i / QUADS][i % QUADS];
 
 			word_again(&one, from + (i / QUADS * quads + i % QUADS * 32) * apart,
-			    words_most(one) == NOT_YET, s.words.policy);
+			    words_most(0, one) == NOT_YET, s.words.policy);
 		}
 #pragma unroll
 		for (int i = 0; i < N * QUADS; i++)
-			most = max(most, words_most(v[i / QUADS][i % QUADS]));
+			most = words_most(most, v[i / QUADS][i % QUADS]);
 	} while (__any_sync(~0u, most == NOT_YET));
 	__syncwarp();			/* the last scale has been used by all */
 }

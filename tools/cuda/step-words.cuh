@@ -51,15 +51,15 @@ words_put(const struct words &w, uint32_t at, float v)
 }
 
 D_INLINE uint32_t
-words_most(uint4 v)
+words_most(uint32_t most, uint4 v)
 {
-	return max(max(v.x, v.y), max(v.z, v.w));
+	return max(max(max(most, v.x), v.y), max(v.z, v.w));
 }
 
 D_INLINE uint32_t
-words_most(uint2 v)
+words_most(uint32_t most, uint2 v)
 {
-	return max(v.x, v.y);
+	return max(max(most, v.x), v.y);
 }
 
 /* Lines that few blocks read come to the L2. */
@@ -106,10 +106,8 @@ words_settle(const struct words &w, V v[N], const char *p, uint32_t apart, bool 
 
 #pragma unroll
 		for (int i = 0; i < N; i++) {
-			const uint32_t most = words_most(v[i]);
-
-			all = max(all, most);
-			if (much && most == NOT_YET)
+			all = words_most(all, v[i]);
+			if (much && words_most(0, v[i]) == NOT_YET)
 				missing = i;
 		}
 		if (!__any_sync(~0u, all == NOT_YET))
@@ -119,11 +117,11 @@ words_settle(const struct words &w, V v[N], const char *p, uint32_t apart, bool 
 				V one = V();
 
 				word_again(&one, p + missing * apart, all == NOT_YET, w.policy);
-				all = words_most(one);
+				all = words_most(0, one);
 			}
 #pragma unroll
 		for (int i = 0; i < N; i++)
-			word_again(&v[i], p + i * apart, words_most(v[i]) == NOT_YET, w.policy);
+			word_again(&v[i], p + i * apart, words_most(0, v[i]) == NOT_YET, w.policy);
 	}
 }
 
