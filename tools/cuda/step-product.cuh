@@ -113,7 +113,8 @@ sum_of(float sum[2], const float c[2][4], int lane)
 template <int N, int TILES> D_INLINE void
 take_weights(uint4 w[N][TILES], int k, uint32_t at, int n)
 {
-	settle(&n);
+	if (N == UNITS)			/* too many to be kept from tile to tile */
+		settle(&n);
 #pragma unroll
 	for (int i = 0; i < N; i++)
 		shared_again(&w[i][k], at + i * APART * 2, i < n);
@@ -148,15 +149,14 @@ take_tiles(uint4 w[N][TILES], struct ring &r, const struct lying &l, const struc
 	}
 }
 
-/* A stage's two tiles, or the only one that is left; the stage is not given. */
+/* A stage's two tiles, of which the second may be none; the stage is not given. */
 template <int N> D_INLINE void
-take_two(uint4 w[N][2], const struct ring &r, const struct lying &l, const struct task &t,
-    uint32_t left)
+take_two(uint4 w[N][2], const struct ring &r, const struct lying &l, const struct task &t)
 {
 	const uint32_t at = ring_take(r) + l.here;
 
 	take_weights<N, 2>(w, 0, at, t.units);
-	take_weights<N, 2>(w, 1, at + l.tile, left > 1 ? t.units : 0);
+	take_weights<N, 2>(w, 1, at + l.tile, t.units);
 }
 
 /* Of several sequences, units that no lane has are left out. */
@@ -218,24 +218,38 @@ multiply_short(const struct step &a, const struct site &s, struct ring &r, struc
 	enum { N = UNITS / 2 };
 	const struct task t = task_of<ONE>(s, h, op);
 	const struct lying l = lying_of(t, op.cols);
+	const uint32_t stride = sums_stride(s.batch);
 	typename factor<ONE>::words x[N];
 	uint4 w[N][2] = {};
 
 	stamp(a, s, op, STEP_ASKED);
 	words_ask<N>(s.words, x, t.x, t.apart, t.asked);
-	take_two<N>(w, r, l, t, n);
+	take_two<N>(w, r, l, t);
 	hand_wait(h, s);
 	settle_x<ONE, N>(x, a, s, op, t);
 	stamp(a, s, op, STEP_WEIGHTS);
 #pragma unroll 1
-	for (uint32_t j = 0; j < n; j += 2) {
-		float c[2][2][4] = {};
+	for (uint32_t j = 0; j < n;) {
+		const uint32_t end = min(n, j + tiles_a_group(ONE ? 1 : 2));
+		float *to = sums_at(a, s, h.at, 0);
 
-		multiply<T, ONE, N, 2>(c, x, w, op.cols);
-		ring_give(r, h.lane);
-		if (j + 2 < n)
-			take_two<N>(w, r, l, t, n - j - 2);
-		put_tiles<ONE, 2>(a, s, h, j, n, c);
+		if (j > 0)
+			hand_wait(h, s);
+#pragma unroll 1
+		for (; j < end; j += 2, to += 2 * stride) {
+			float c[2][2][4] = {}, sum[2];
+
+			multiply<T, ONE, N, 2>(c, x, w, op.cols);
+			ring_give(r, h.lane);
+			if (j + 2 < n)
+				take_two<N>(w, r, l, t);
+			sum_of<ONE>(sum, c[0], h.lane);
+			hand_put<ONE>(h, s, to, sum, false);
+			sum_of<ONE>(sum, c[1], h.lane);
+			if (j + 1 < n)
+				hand_put<ONE>(h, s, to + stride, sum, false);
+		}
+		hand_over(h, s);
 	}
 }
 
