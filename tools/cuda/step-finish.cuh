@@ -25,8 +25,10 @@ clerks_meet(const struct site &s)
  * is known before there are sums.
  */
 struct value {
-	uint32_t tile, seq, row;	/* tile: of the group */
-	float	 bias, norm;
+	const float *sums;		/* of the first half's tile, then of the second's */
+	float	*hidden;		/* where the residual stream has it */
+	uint32_t seq, row;
+	float	 bias, norm;		/* bias: with what hidden has so far */
 	float	 scale;			/* of the sum, or of an h that is left */
 	uint32_t to;			/* where its word lies, or the lane's of its piece */
 	bool	 there;
@@ -42,28 +44,42 @@ place_of(const struct site &s, const struct step_op &op, uint32_t seq, uint32_t 
 
 /* The i-th result of a group of n tiles from the first on. */
 template <int KIND> D_INLINE struct value
-value_of(const struct site &s, const struct step_op &op, uint32_t first, uint32_t n, uint32_t i)
+value_of(const struct step &a, const struct site &s, const struct clerk &c,
+    const struct step_op &op, uint32_t first, uint32_t n, uint32_t i)
 {
 	const uint32_t pair = i / STEP_ROWS, t = pair / s.batch, seq = pair - t * s.batch;
-	const uint32_t row = (first + t) * STEP_ROWS + i % STEP_ROWS;
+	const uint32_t row = (first + t) * STEP_ROWS + i % STEP_ROWS, tile = min(t, n - 1);
 	const bool there = t < n && row < op.rows;
+	float *const hidden = (float *)(s.room + a.room.residual) +
+	    (tile * s.batch + seq) * STEP_ROWS + i % STEP_ROWS;
+	float bias = there && op.bias != NULL ? __ldg(op.bias + row) : 0;
 
-	return { min(t, n - 1), seq, row, there && op.bias != NULL ? __ldg(op.bias + row) : 0,
+	if (KIND == STEP_OUT && there)
+		bias += *hidden;
+	return { sums_at(a, s, c.at, KIND == STEP_GATE ? tile * 2 : tile), hidden, seq, row, bias,
 	    KIND == STEP_OUT && there && op.norm != NULL ? __ldg(op.norm + row) : 0, 1,
 	    place_of<KIND>(s, op, seq, row), there };
 }
 
+/* A row's sums of all warps. */
 D_INLINE float
-add_warps(const struct step &a, const struct site &s, const struct clerk &c, uint32_t tile,
-    const struct value &v)
+add_warps(const struct site &s, const float *tile, const struct value &v, int lane)
 {
-	const float *from = sums_at(a, s, c.at, tile) + v.seq * STEP_ROWS + c.lane % STEP_ROWS;
 	float part[4] = {};
 
+	if (s.batch == 1) {
 #pragma unroll
-	for (int i = 0; i < 2 * WARPS; i++)
-		if (i < sums_of(s.batch))
-			part[i % 4] += from[i * s.batch * STEP_ROWS];
+		for (int i = 0; i < WARPS / 2; i++) {
+			const float4 four = *(const float4 *)(tile + four_sums(lane % STEP_ROWS, i));
+
+			part[i] = four.x + four.y + (four.z + four.w);
+		}
+	} else {
+		tile += v.seq * STEP_ROWS + lane % STEP_ROWS;
+#pragma unroll
+		for (int i = 0; i < WARPS; i++)
+			part[i % 4] += tile[i * s.batch * STEP_ROWS];
+	}
 	return part[0] + part[1] + (part[2] + part[3]);
 }
 
@@ -182,13 +198,6 @@ leave_hidden(const struct step &a, const struct site &s, const struct step_op &o
 		words_wipe(s.words, to);
 }
 
-D_INLINE float *
-residual_of(const struct step &a, const struct site &s, const struct value &v)
-{
-	return (float *)(s.room + a.room.residual) + (v.tile * s.batch + v.seq) * STEP_ROWS +
-	    v.row % STEP_ROWS;
-}
-
 /*
  * The embedding of the last token is h: as if a layer before the first gave it.
  * By all threads, before any weights are asked for.
@@ -225,9 +234,10 @@ leave_first(const struct step &a, const struct site &s, const struct clerk &c)
 	before.out_square = next.square;
 #pragma unroll 1
 	for (uint32_t i = c.nth * 32; i < part.n * s.batch * STEP_ROWS; i += clerks(s.batch) * 32) {
-		const struct value v = value_of<STEP_OUT>(s, before, part.first, part.n, i + c.lane);
+		const struct value v = value_of<STEP_OUT>(a, s, c, before, part.first, part.n,
+		    i + c.lane);
 
-		leave_hidden<T>(a, s, before, v, v.there ? *residual_of(a, s, v) : 0, c.lane);
+		leave_hidden<T>(a, s, before, v, v.bias, c.lane);
 	}
 }
 
@@ -249,20 +259,20 @@ leave_logit(const struct step &a, const struct site &s, const struct value &v, f
 
 /* The sum over columns, and what becomes of it. */
 template <int KIND> D_INLINE float
-result_of(const struct step &a, const struct site &s, const struct clerk &c, const struct value &v)
+result_of(const struct site &s, const struct clerk &c, const struct value &v)
 {
-	const uint32_t tile = KIND == STEP_GATE ? v.tile * 2 : v.tile;
-	float sum = add_warps(a, s, c, tile, v);
+	float sum = add_warps(s, v.sums, v, c.lane);
 
 	if (KIND == STEP_OUT) {
-		float *const h = residual_of(a, s, v);
-
 		sum += v.bias;
-		return v.there ? *h += sum : 0;
+		if (v.there)
+			*v.hidden = sum;
+		return sum;
 	}
 	sum = sum * v.scale + v.bias;
 	if (KIND == STEP_GATE)
-		sum = __fdividef(sum, 1 + __expf(-sum)) * v.scale * add_warps(a, s, c, tile + 1, v);
+		sum = __fdividef(sum, 1 + __expf(-sum)) * v.scale *
+		    add_warps(s, v.sums + sums_stride(s.batch), v, c.lane);
 	return sum;
 }
 
@@ -292,7 +302,7 @@ finish_values(const struct step &a, const struct site &s, const struct clerk &c,
 
 #pragma unroll
 	for (int k = 0; k < N; k++)
-		y[k] = result_of<KIND>(a, s, c, v[k]);
+		y[k] = result_of<KIND>(s, c, v[k]);
 	stamp_left(a, s, op, y[N - 1]);
 #pragma unroll
 	for (int k = 0; k < N; k++)
@@ -301,12 +311,12 @@ finish_values(const struct step &a, const struct site &s, const struct clerk &c,
 }
 
 template <int N, int KIND> D_INLINE void
-values_of(struct value v[N], const struct site &s, const struct step_op &op, uint32_t first,
-    uint32_t n, uint32_t i)
+values_of(struct value v[N], const struct step &a, const struct site &s, const struct clerk &c,
+    const struct step_op &op, uint32_t first, uint32_t n, uint32_t i)
 {
 #pragma unroll
 	for (int k = 0; k < N; k++)
-		v[k] = value_of<KIND>(s, op, first, n, i + k * 32);
+		v[k] = value_of<KIND>(a, s, c, op, first, n, i + k * 32 + c.lane);
 }
 
 template <int N, int KIND> D_INLINE void
@@ -332,7 +342,7 @@ finish_group(const struct step &a, const struct site &s, struct clerk &c,
 	for (uint32_t i = c.nth * N * 32; i < values; i += each) {
 		finish_values<T, N, KIND>(a, s, c, op, v);
 		if (i + each < values) {
-			values_of<N, KIND>(v, s, op, first, n, i + each + c.lane);
+			values_of<N, KIND>(v, a, s, c, op, first, n, i + each);
 			scale_values<N, KIND>(v, s);
 		}
 	}
@@ -353,7 +363,7 @@ finish_product(const struct step &a, const struct site &s, struct clerk &c,
 		const uint32_t tiles = min(group, n - j);
 		struct value v[N];
 
-		values_of<N, KIND>(v, s, op, part.first + j, tiles, c.nth * N * 32 + c.lane);
+		values_of<N, KIND>(v, a, s, c, op, part.first + j, tiles, c.nth * N * 32);
 		if (j == 0 && KIND != STEP_OUT) {
 			find_scale<N>(a, s, c, op);
 			if (c.nth == 0)

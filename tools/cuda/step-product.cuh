@@ -42,7 +42,7 @@ hand_put(const struct hand &h, const struct site &s, float *tile, const float c[
 	const int g = h.lane / 4, t = h.lane % 4;
 
 	if constexpr (ONE) {
-		float *to = tile + (h.warp * 2 + t / 2) * STEP_ROWS + g;
+		float *to = tile + four_sums(g, h.warp / 2) + h.warp % 2 * 2 + t / 2;
 
 		if (t % 2 == 0)
 			*to = add ? *to + c[0] : c[0];

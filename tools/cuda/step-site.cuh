@@ -41,18 +41,21 @@ struct site {
 	bool	 stamped;		/* known when compiled, so that stamps cost nothing */
 };
 
-/* Sums of a row that are added up: of one sequence, a warp has two. */
-static __host__ __device__ inline uint32_t
-sums_of(uint32_t batch)
-{
-	return batch == 1 ? 2 * WARPS : WARPS;
-}
-
-/* From a tile's sums to the next, in floats: no two in the same banks. */
+/* From a tile's sums to the next, in floats: of several sequences no two in the same banks. */
 static __host__ __device__ inline uint32_t
 sums_stride(uint32_t batch)
 {
-	return (sums_of(batch) * batch + 1) * STEP_ROWS;
+	return batch == 1 ? 2 * WARPS * STEP_ROWS : (WARPS * batch + 1) * STEP_ROWS;
+}
+
+/*
+ * Of one sequence a warp has two sums of a row, and a row's lie together: where two
+ * warps' do, so that those of eight rows are all banks.
+ */
+D_INLINE uint32_t
+four_sums(uint32_t row, uint32_t which)
+{
+	return row * 2 * WARPS + (which ^ row / 2) * 4;
 }
 
 D_INLINE float *
