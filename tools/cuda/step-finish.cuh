@@ -10,6 +10,7 @@ struct clerk {
 	uint32_t at, turn;		/* which of the two groups of sums */
 	uint32_t nth;			/* of the block's */
 	int	 lane;
+	float	 scale, factor;		/* of one sequence; of more, in shared memory */
 };
 
 /* Of the warps that add up, if there are several. */
@@ -25,7 +26,7 @@ clerks_meet(const struct site &s)
  * is known before there are sums.
  */
 struct value {
-	const float *sums;		/* of the first half's tile, then of the second's */
+	uint32_t sums;			/* of its row, in shared memory */
 	float	*hidden;		/* where the residual stream has it */
 	uint32_t seq, row;
 	float	 bias, norm;		/* bias: with what hidden has so far */
@@ -50,36 +51,41 @@ value_of(const struct step &a, const struct site &s, const struct clerk &c,
 	const uint32_t pair = i / STEP_ROWS, t = pair / s.batch, seq = pair - t * s.batch;
 	const uint32_t row = (first + t) * STEP_ROWS + i % STEP_ROWS, tile = min(t, n - 1);
 	const bool there = t < n && row < op.rows;
+	const uint32_t at = s.batch == 1 ? four_sums(i % STEP_ROWS, 0) :
+	    seq * STEP_ROWS + i % STEP_ROWS;
 	float *const hidden = (float *)(s.room + a.room.residual) +
 	    (tile * s.batch + seq) * STEP_ROWS + i % STEP_ROWS;
+	uint32_t sums = (uint32_t)__cvta_generic_to_shared(sums_at(a, s, c.at,
+	    KIND == STEP_GATE ? tile * 2 : tile) + at);
 	float bias = there && op.bias != NULL ? __ldg(op.bias + row) : 0;
 
 	if (KIND == STEP_OUT && there)
 		bias += *hidden;
-	return { sums_at(a, s, c.at, KIND == STEP_GATE ? tile * 2 : tile), hidden, seq, row, bias,
+	settle(&sums);
+	return { sums, hidden, seq, row, bias,
 	    KIND == STEP_OUT && there && op.norm != NULL ? __ldg(op.norm + row) : 0, 1,
 	    place_of<KIND>(s, op, seq, row), there };
 }
 
 /* A row's sums of all warps. */
 D_INLINE float
-add_warps(const struct site &s, const float *tile, const struct value &v, int lane)
+add_warps(const struct site &s, uint32_t sums)
 {
 	float part[4] = {};
 
-	if (s.batch == 1) {
+	if (s.batch == 1)
 #pragma unroll
 		for (int i = 0; i < WARPS / 2; i++) {
-			const float4 four = *(const float4 *)(tile + four_sums(lane % STEP_ROWS, i));
+			const uint4 v = shared16(sums ^ i * 16);
 
-			part[i] = four.x + four.y + (four.z + four.w);
+			part[i] = __uint_as_float(v.x) + __uint_as_float(v.y) +
+			    (__uint_as_float(v.z) + __uint_as_float(v.w));
 		}
-	} else {
-		tile += v.seq * STEP_ROWS + lane % STEP_ROWS;
+	else
 #pragma unroll
 		for (int i = 0; i < WARPS; i++)
-			part[i % 4] += tile[i * s.batch * STEP_ROWS];
-	}
+			part[i % 4] += __uint_as_float(shared4(sums + i * s.batch * STEP_ROWS * 4,
+			    true));
 	return part[0] + part[1] + (part[2] + part[3]);
 }
 
@@ -122,14 +128,15 @@ ask_squares(uint4 v[N][QUADS], const struct step &a, const struct site &s,
  * with the one before, so that it is of the size of what 16 bits hold best.
  */
 template <int N> D_INLINE void
-find_scale(const struct step &a, const struct site &s, const struct clerk &c,
-    const struct step_op &op)
+find_scale(const struct step &a, const struct site &s, struct clerk &c, const struct step_op &op)
 {
 	const uint32_t seq = c.nth * N;
+	float each = __fdividef(1, (float)a.hidden), last = __fdividef(1, c.scale), scale[N];
 	uint4 v[N][QUADS];
-	float scale[N];
 
 	static_assert(N == 1 || clerks(STEP_BATCH) * N >= STEP_BATCH);
+	settle(&each);
+	settle(&last);
 	ask_squares<N>(v, a, s, op, seq, c.lane);
 #pragma unroll
 	for (int k = 0; k < N; k++) {
@@ -139,8 +146,12 @@ find_scale(const struct step &a, const struct site &s, const struct clerk &c,
 		for (int i = 0; i < QUADS; i++)
 			sum += __uint_as_float(v[k][i].x) + __uint_as_float(v[k][i].y) +
 			    (__uint_as_float(v[k][i].z) + __uint_as_float(v[k][i].w));
-		scale[k] = rsqrtf(__fdividef(warp_sum(sum), (float)a.hidden) + a.eps);
+		scale[k] = rsqrtf(warp_sum(sum) * each + a.eps);
 	}
+	c.scale = scale[0];
+	c.factor = scale[0] * last;
+	if (N == 1)
+		return;
 	clerks_meet(s);			/* the last ones are used no more */
 #pragma unroll
 	for (int k = 0; k < N; k++)
@@ -259,9 +270,10 @@ leave_logit(const struct step &a, const struct site &s, const struct value &v, f
 
 /* The sum over columns, and what becomes of it. */
 template <int KIND> D_INLINE float
-result_of(const struct site &s, const struct clerk &c, const struct value &v)
+result_of(const struct site &s, const struct value &v)
 {
-	float sum = add_warps(s, v.sums, v, c.lane);
+	float sum = add_warps(s, v.sums);
+	const float up = KIND == STEP_GATE ? add_warps(s, v.sums + sums_stride(s.batch) * 4) : 0;
 
 	if (KIND == STEP_OUT) {
 		sum += v.bias;
@@ -271,8 +283,7 @@ result_of(const struct site &s, const struct clerk &c, const struct value &v)
 	}
 	sum = sum * v.scale + v.bias;
 	if (KIND == STEP_GATE)
-		sum = __fdividef(sum, 1 + __expf(-sum)) * v.scale *
-		    add_warps(s, v.sums + sums_stride(s.batch), v, c.lane);
+		sum = __fdividef(sum, 1 + __expf(-sum)) * (v.scale * up);
 	return sum;
 }
 
@@ -302,7 +313,7 @@ finish_values(const struct step &a, const struct site &s, const struct clerk &c,
 
 #pragma unroll
 	for (int k = 0; k < N; k++)
-		y[k] = result_of<KIND>(s, c, v[k]);
+		y[k] = result_of<KIND>(s, v[k]);
 	stamp_left(a, s, op, y[N - 1]);
 #pragma unroll
 	for (int k = 0; k < N; k++)
@@ -320,11 +331,14 @@ values_of(struct value v[N], const struct step &a, const struct site &s, const s
 }
 
 template <int N, int KIND> D_INLINE void
-scale_values(struct value v[N], const struct site &s)
+scale_values(struct value v[N], const struct site &s, const struct clerk &c)
 {
+	if (N == 1)
+		v[0].scale = KIND == STEP_OUT ? c.scale : c.factor;
+	else
 #pragma unroll
-	for (int k = 0; k < N; k++)
-		v[k].scale = KIND == STEP_OUT ? s.scale[v[k].seq] : s.factor[v[k].seq];
+		for (int k = 0; k < N; k++)
+			v[k].scale = KIND == STEP_OUT ? s.scale[v[k].seq] : s.factor[v[k].seq];
 }
 
 /* Of a group of tiles; all but their sums is asked for before there are any. */
@@ -334,7 +348,7 @@ finish_group(const struct step &a, const struct site &s, struct clerk &c,
 {
 	const uint32_t values = n * s.batch * STEP_ROWS, each = clerks(s.batch) * N * 32;
 
-	scale_values<N, KIND>(v, s);
+	scale_values<N, KIND>(v, s, c);
 	barrier_wait(s.ready + c.at * 8, c.turn);
 	if (c.nth * N * 32 < values)
 		stamp(a, s, op, STEP_SUMMED);
@@ -343,7 +357,7 @@ finish_group(const struct step &a, const struct site &s, struct clerk &c,
 		finish_values<T, N, KIND>(a, s, c, op, v);
 		if (i + each < values) {
 			values_of<N, KIND>(v, a, s, c, op, first, n, i + each);
-			scale_values<N, KIND>(v, s);
+			scale_values<N, KIND>(v, s, c);
 		}
 	}
 	warp_arrive(s.empty + c.at * 8, c.lane);
@@ -431,7 +445,7 @@ finish_op(const struct step &a, const struct site &s, struct clerk &c, const str
 template <class T, int D, bool ONE> D_INLINE void
 finish_all(const struct step &a, struct site s, uint32_t nth, int lane)
 {
-	struct clerk c = { 0, 0, nth, lane };
+	struct clerk c = { 0, 0, nth, lane, 1, 1 };
 
 	settle(&s.words.now);
 	settle(&s.words.other);

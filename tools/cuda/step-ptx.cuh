@@ -206,6 +206,18 @@ settle(int *v)
 	asm volatile("" : "+r"(*v));
 }
 
+D_INLINE void
+settle(uint32_t *v)
+{
+	asm volatile("" : "+r"(*v));
+}
+
+D_INLINE void
+settle(float *v)
+{
+	asm volatile("" : "+f"(*v));
+}
+
 /* The same for all multiprocessors. */
 D_INLINE unsigned long long
 clock_ns(void)
