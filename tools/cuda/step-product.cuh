@@ -149,14 +149,26 @@ take_tiles(uint4 w[N][TILES], struct ring &r, const struct lying &l, const struc
 	}
 }
 
-/* A stage's two tiles, of which the second may be none; the stage is not given. */
+/* A stage's two tiles, of which the second may be none; the stage is given later. */
 template <int N> D_INLINE void
-take_two(uint4 w[N][2], const struct ring &r, const struct lying &l, const struct task &t)
+take_two(uint4 w[N][2], struct ring &r, const struct lying &l, const struct task &t)
 {
 	const uint32_t at = ring_take(r) + l.here;
 
 	take_weights<N, 2>(w, 0, at, t.units);
 	take_weights<N, 2>(w, 1, at + l.tile, t.units);
+	ring_next(r);
+}
+
+/* So many stages', or what is left. */
+template <int N, int STAGES> D_INLINE void
+take_twos(uint4 w[STAGES][N][2], struct ring &r, const struct lying &l, const struct task &t,
+    uint32_t left)
+{
+#pragma unroll
+	for (int i = 0; i < STAGES; i++)
+		if (2 * i < left)
+			take_two<N>(w[i], r, l, t);
 }
 
 /* Of several sequences, units that no lane has are left out. */
@@ -206,50 +218,61 @@ put_tiles(const struct step &a, const struct site &s, struct hand &h, uint32_t j
 }
 
 /*
- * Rows of up to half a stage: x of all columns at once, then two tiles a turn, which
- * are a stage.  Weights are in registers before x is there, and before the turn before
- * is left; the first turn's stage is given when x is there, so that x does not wait
- * behind what comes in its place.
+ * Rows of up to half a stage, which has two tiles: x of all columns at once, then all of
+ * a group's stages but the last are in registers before x is there, and that one as soon
+ * as the first has been multiplied.  Stages are given when x is there, so that it does not
+ * wait behind what comes in their place.
  */
 template <class T, bool ONE> D_INLINE void
 multiply_short(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
     const struct step_op &op, uint32_t n)
 {
-	enum { N = UNITS / 2 };
+	enum { N = UNITS / 2, GROUP = tiles_a_group(ONE ? 1 : 2), LAST = GROUP / 2 - 1 };
 	const struct task t = task_of<ONE>(s, h, op);
 	const struct lying l = lying_of(t, op.cols);
-	const uint32_t stride = sums_stride(s.batch);
+	struct ring next = r;
 	typename factor<ONE>::words x[N];
-	uint4 w[N][2] = {};
+	uint4 w[LAST][N][2] = {};
 
 	stamp(a, s, op, STEP_ASKED);
 	words_ask<N>(s.words, x, t.x, t.apart, t.asked);
-	take_two<N>(w, r, l, t);
+	take_twos<N, LAST>(w, next, l, t, n);
 	hand_wait(h, s);
 	settle_x<ONE, N>(x, a, s, op, t);
 	stamp(a, s, op, STEP_WEIGHTS);
 #pragma unroll 1
-	for (uint32_t j = 0; j < n;) {
-		const uint32_t end = min(n, j + tiles_a_group(ONE ? 1 : 2));
-		float *to = sums_at(a, s, h.at, 0);
+	for (uint32_t j = 0; j < n; j += GROUP) {
+		const uint32_t left = n - j;
+		const bool all = 2 * LAST < left;
+		float *const to = sums_at(a, s, h.at, 0), sum[GROUP][2], c[LAST][2][2][4] = {};
 
-		if (j > 0)
-			hand_wait(h, s);
-#pragma unroll 1
-		for (; j < end; j += 2, to += 2 * stride) {
-			float c[2][2][4] = {}, sum[2];
+		multiply<T, ONE, N, 2>(c[0], x, w[0], op.cols);
+		ring_give(r, all ? LAST : (left + 1) / 2, h.lane);
+		if (all)
+			take_two<N>(w[0], next, l, t);
+#pragma unroll
+		for (int i = 1; i < LAST; i++)
+			multiply<T, ONE, N, 2>(c[i], x, w[i], op.cols);
+#pragma unroll
+		for (int i = 0; i < 2 * LAST; i++)
+			sum_of<ONE>(sum[i], c[i / 2][i % 2], h.lane);
+		if (all) {
+			float last[2][2][4] = {};
 
-			multiply<T, ONE, N, 2>(c, x, w, op.cols);
+			multiply<T, ONE, N, 2>(last, x, w[0], op.cols);
 			ring_give(r, h.lane);
-			if (j + 2 < n)
-				take_two<N>(w, r, l, t);
-			sum_of<ONE>(sum, c[0], h.lane);
-			hand_put<ONE>(h, s, to, sum, false);
-			sum_of<ONE>(sum, c[1], h.lane);
-			if (j + 1 < n)
-				hand_put<ONE>(h, s, to + stride, sum, false);
+			sum_of<ONE>(sum[2 * LAST], last[0], h.lane);
+			sum_of<ONE>(sum[2 * LAST + 1], last[1], h.lane);
 		}
+#pragma unroll
+		for (int i = 0; i < GROUP; i++)
+			if (i < left)
+				hand_put<ONE>(h, s, to + i * sums_stride(s.batch), sum[i], false);
 		hand_over(h, s);
+		if (left > GROUP) {
+			take_twos<N, LAST>(w, next, l, t, left - GROUP);
+			hand_wait(h, s);
+		}
 	}
 }
 

@@ -36,6 +36,27 @@ ring_give(struct ring &r, int lane)
 	ring_next(r);
 }
 
+/* So many of them. */
+D_INLINE void
+ring_give(struct ring &r, uint32_t n, int lane)
+{
+	if (ARRIVALS == 32)
+		for (; n > 0; n--)
+			ring_give(r, lane);
+	else {
+		const uint32_t mine = r.at + lane;
+
+		__syncwarp();
+		if (lane < n)
+			barrier_arrive(r.empty + (mine < r.n ? mine : mine - r.n) * 8);
+		r.at += n;
+		if (r.at >= r.n) {
+			r.at -= r.n;
+			r.turn ^= 1;
+		}
+	}
+}
+
 /* Until the stage so many before the next has come. */
 D_INLINE void
 ring_wait(const struct ring &r, uint32_t before)
