@@ -27,15 +27,11 @@ shared_of(uint32_t at)
 	return (void *)((intptr_t)smem + (int32_t)at);
 }
 static uint4
-shared16(uint32_t at, bool there = true)
+shared16(uint32_t at)
 {
-	uint4 v = { 0, 0, 0, 0 };
-
-	if (there && at % 16 != 0)
+	if (at % 16 != 0)
 		wrong("16 bytes that are not aligned");
-	if (there)
-		v = *(const uint4 *)shared_of(at);
-	return v;
+	return *(const uint4 *)shared_of(at);
 }
 static void
 shared_again(uint4 *v, uint32_t at, bool there)

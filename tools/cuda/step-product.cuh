@@ -378,9 +378,7 @@ multiply_single(const struct step &a, const struct site &s, struct ring &r, stru
 #pragma unroll
 	for (int i = 0; i < N; i++)
 		multiply_unit<T>(c[i / 2 % 2], x[i], w[i], i);
-#pragma unroll
-	for (int i = 0; i < N; i += UNITS)
-		ring_give(r, h.lane);
+	ring_give(r, (N + UNITS - 1) / UNITS, h.lane);
 #pragma unroll
 	for (int e = 0; e < 4; e++) {
 		c[0][0][e] += c[1][0][e];

@@ -108,18 +108,6 @@ shared16(uint32_t at)
 	return v;
 }
 
-/* What lies there, if it does; else zeros. */
-D_INLINE uint4
-shared16(uint32_t at, bool there)
-{
-	uint4 v = make_uint4(0, 0, 0, 0);
-
-	asm volatile("{ .reg .pred p; setp.ne.u32 p, %5, 0; "
-	    "@p ld.shared.v4.b32 {%0,%1,%2,%3}, [%4]; }"
-	    : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w) : "r"(at), "r"((uint32_t)there));
-	return v;
-}
-
 /* What lies there, if it does; else v stays. */
 D_INLINE void
 shared_again(uint4 *v, uint32_t at, bool there)

@@ -24,7 +24,7 @@ struct step_op {
 };
 /* What lies behind the ring in a block's shared memory, from where it ends. */
 struct step_room {
-	uint32_t sums;			/* [2][most tiles] of [sum][batch][8] floats */
+	uint32_t sums;			/* [2][most tiles] of [sum][batch][8] floats, or [8][sum] */
 	uint32_t residual;		/* [tile of hidden][batch][8] floats */
 	uint32_t newest;		/* position: [3][8 heads] floats; [dim] words */
 	uint32_t tops;			/* [warp][8 heads] floats */
