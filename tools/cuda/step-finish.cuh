@@ -89,20 +89,28 @@ add_warps(const struct site &s, uint32_t sums)
 	return part[0] + part[1] + (part[2] + part[3]);
 }
 
-/* Squares of N sequences' rows, in a lane: what is missing is asked for again. */
+/* Lanes that have all of a row's squares among them; of few squares four times as many do. */
 enum { QUADS = STEP_WIDE / STEP_ROWS / 4 / 32 };
+D_INLINE uint32_t
+lanes_of(uint32_t quads)
+{
+	return quads <= 8 * QUADS ? 8 : 32;
+}
+
+/* Squares of N sequences' rows, in a lane: what is missing is asked for again. */
 template <int N> D_INLINE void
 ask_squares(uint4 v[N][QUADS], const struct step &a, const struct site &s,
     const struct step_op &op, uint32_t seq, int lane)
 {
 	const uint32_t quads = a.hidden / STEP_ROWS / 4;
-	const uint32_t apart = STEP_QUAD(s.batch);
-	const char *const from = s.words.now + op.square + (seq * quads + lane) * apart;
+	const uint32_t apart = STEP_QUAD(s.batch), lanes = lanes_of(quads);
+	const char *const from = s.words.now + op.square + (seq * quads + lane % lanes) * apart;
 	uint32_t most;
 
 #pragma unroll
 	for (int i = 0; i < N * QUADS; i++) {
-		const bool there = seq + i / QUADS < s.batch && lane + i % QUADS * 32 < quads;
+		const bool there = seq + i / QUADS < s.batch &&
+		    lane % lanes + i % QUADS * lanes < quads;
 		const uint32_t word = there ? NOT_YET : 0;
 
 		v[i / QUADS][i % QUADS] = make_uint4(word, word, word, word);
@@ -113,7 +121,7 @@ ask_squares(uint4 v[N][QUADS], const struct step &a, const struct site &s,
 		for (int i = 0; i < N * QUADS; i++) {
 			uint4 &one = v[i / QUADS][i % QUADS];
 
-			word_again(&one, from + (i / QUADS * quads + i % QUADS * 32) * apart,
+			word_again(&one, from + (i / QUADS * quads + i % QUADS * lanes) * apart,
 			    words_most(0, one) == NOT_YET, s.words.policy);
 		}
 #pragma unroll
@@ -130,7 +138,7 @@ ask_squares(uint4 v[N][QUADS], const struct step &a, const struct site &s,
 template <int N> D_INLINE void
 find_scale(const struct step &a, const struct site &s, struct clerk &c, const struct step_op &op)
 {
-	const uint32_t seq = c.nth * N;
+	const uint32_t seq = c.nth * N, lanes = lanes_of(a.hidden / STEP_ROWS / 4);
 	float each = __fdividef(1, (float)a.hidden), last = __fdividef(1, c.scale), scale[N];
 	uint4 v[N][QUADS];
 
@@ -146,7 +154,11 @@ find_scale(const struct step &a, const struct site &s, struct clerk &c, const st
 		for (int i = 0; i < QUADS; i++)
 			sum += __uint_as_float(v[k][i].x) + __uint_as_float(v[k][i].y) +
 			    (__uint_as_float(v[k][i].z) + __uint_as_float(v[k][i].w));
-		scale[k] = rsqrtf(warp_sum(sum) * each + a.eps);
+#pragma unroll
+		for (int d = 1; d < 32; d *= 2)
+			if (d < 8 || lanes > 8)
+				sum += __shfl_xor_sync(~0u, sum, d);
+		scale[k] = rsqrtf(sum * each + a.eps);
 	}
 	c.scale = scale[0];
 	c.factor = scale[0] * last;
