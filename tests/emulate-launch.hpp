@@ -261,34 +261,4 @@ copy_wait(void)
 	}
 }
 
-/* Four matrices of 8 x 8 words: a lane has a row's address, and gets two words of each. */
-struct matrices {
-	uint32_t *r, at;
-};
-static inline void
-fragments(uint32_t r[4], uint32_t at)
-{
-	matrices m = { r, at };
-
-	meet_warp(&m, [](void **all) {
-		for (int lane = 0; lane < 32; lane++)
-			for (int i = 0; i < 4; i++)
-				memcpy(((matrices *)all[lane])->r + i, smem +
-				    ((matrices *)all[i * 8 + lane / 4])->at + lane % 4 * 4, 4);
-	});
-}
-static inline void
-fragments_turned(uint32_t r[4], uint32_t at)
-{
-	matrices m = { r, at };
-
-	meet_warp(&m, [](void **all) {
-		for (int lane = 0; lane < 32; lane++)
-			for (int i = 0; i < 8; i++)
-				memcpy((char *)(((matrices *)all[lane])->r + i / 2) + i % 2 * 2, smem +
-				    ((matrices *)all[i / 2 * 8 + lane % 4 * 2 + i % 2])->at +
-				    lane / 4 * 2, 2);
-	});
-}
-
 #endif

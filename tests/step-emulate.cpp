@@ -11,6 +11,7 @@
 #include "step.h"
 
 #define STEP_PTX_CUH
+#define TILE_CUH
 
 static thread_local const struct step *given;
 
@@ -40,12 +41,11 @@ shared_again(uint4 *v, uint32_t at, bool there)
 		*v = shared16(at);
 }
 static uint32_t
-shared4(uint32_t at, bool there)
+shared4(uint32_t at)
 {
-	uint32_t v = 0;
+	uint32_t v;
 
-	if (there)
-		memcpy(&v, shared_of(at), sizeof v);
+	memcpy(&v, shared_of(at), sizeof v);
 	return v;
 }
 /* Lines of memory, of a block; then of all that have ended. */

@@ -8,166 +8,174 @@
 #define STEP_ATTENTION_CUH
 
 /*
- * A turn is 128 positions.  Scores are a warp's of 16 of them; of values it has
- * sixteen dims of all, or of half of them where a head has 64: two of every eight.
+ * A turn is 256 positions, in two halves.  Of a half, scores are a warp's of 16
+ * positions, two of each of a stage's groups; of values it has sixteen dims of all,
+ * or of half of them where a head has 64.  A tensor core's rows of keys, and columns
+ * of values, are the first of every group's two, then the second.
  */
 template <int D> struct share {
-	enum { TURN = WARPS * LOOKED, STEPS = D / 16, PARTS = WARPS / STEPS };
-	int	 dim, part;		/* the first of a lane's two; of the positions */
+	enum {
+		IN = positions_a_stage<D>() / LOOKED, STAGES = WARPS / IN,
+		WIDE = D / 16, PARTS = WARPS / WIDE, STEPS = WARPS / PARTS,
+		EACH = STEPS / STAGES,	/* steps a stage */
+		GROUP = 2 * IN,		/* positions */
+		TWO = 2 * D * 2		/* bytes of two positions */
+	};
+	uint32_t key, value;		/* from where a stage begins */
+	uint32_t dim, part;		/* of the dims; of the positions */
+	uint32_t put, counts;		/* where its scores' counts go, and its values' are */
 };
 
 template <int D> D_INLINE struct share<D>
-share_of(int warp, int lane)
+share_of(uint32_t warp, uint32_t lane)
 {
-	const int among = warp % share<D>::STEPS;
+	typedef struct share<D> of;
+	const uint32_t dim = warp % of::WIDE * 16, part = warp / of::WIDE, first = part * of::STEPS;
+	const uint32_t group = lane % GROUPS * (UNBROKEN + GAP);
+	const uint32_t low = lane / 8 % 2, high = lane / 16;
 
-	return { among / 4 * 64 + lane / 4 * 8 + among % 4 * 2, warp / share<D>::STEPS };
+	return { group + warp % of::IN * of::TWO + low * D * 2 + high * 16,
+	    VALUES + group + first % of::IN * of::TWO + high * D * 2 + dim * 2 + low * 16, dim, part,
+	    (lane % 4 * 8 + lane / 8) * COUNTS + warp * 4 + lane / 4 % 2,
+	    lane * COUNTS + first * 4 };
 }
 
-/* What a warp needs of a turn, in registers. */
-template <int D> struct turn {
-	uint4	 key[D / 32][2];
-	uint32_t value[share<D>::STEPS][4];
-};
-
-template <int D> D_INLINE void
-take_keys(uint4 k[D / 32][2], uint32_t at, uint32_t row, int lane)
-{
-	const uint32_t from = at + (row + lane / 4) * D * 2 + lane % 4 * 16;
-
-#pragma unroll
-	for (int i = 0; i < D / 16; i++)
-		k[i / 2][i % 2] = shared16(from + i % 2 * 8 * D * 2 + i / 2 * 64);
-}
-
-/* Of a stage, the turn's which-th, whose positions are j and those after it. */
-template <int D> D_INLINE void
-take_stage(struct turn<D> *t, const struct share<D> &mine, uint32_t at, int which, uint32_t j,
-    uint32_t end, int warp, int lane)
-{
-	enum { MOST = positions_a_stage<D>(), IN = MOST / LOOKED, STEPS = share<D>::STEPS };
-	const uint32_t values = at + MOST * D * 2 + mine.dim * 2;
-
-	if (warp / IN == which)
-		take_keys<D>(t->key, at, warp % IN * LOOKED, lane);
-#pragma unroll
-	for (int i = 0; i < STEPS; i++) {
-		const uint32_t row = (mine.part * STEPS + i) % IN * LOOKED + lane % 4 * 4;
-
-		if (STEPS > IN && i / IN != which)
-			continue;
-#pragma unroll
-		for (int r = 0; r < 4; r++)
-			t->value[i][r] = shared4(values + (row + r) * D * 2, j + row + r < end);
-	}
-}
-
-/* A turn's stages, from the i-th of the unit on; the unit's last is not given. */
+/* A warp's first position of a half. */
 template <int D> D_INLINE uint32_t
-take_turn(struct turn<D> *t, const struct share<D> &mine, struct ring &r, const struct mine &m,
-    uint32_t *i, int warp, int lane)
+first_of(uint32_t warp)
 {
-	enum { MOST = positions_a_stage<D>() };
-	const uint32_t stages = stages_of<D>(m);
-	uint32_t at = 0;
-
-	*t = {};
-#pragma unroll
-	for (int k = 0; k < share<D>::TURN / MOST; k++) {
-		if (*i >= stages)
-			break;
-		at = ring_take(r);
-		take_stage<D>(t, mine, at, k, m.first + *i * MOST, cached_end(m), warp, lane);
-		if (++*i < stages)
-			ring_give(r, lane);
-	}
-	return at;
+	return warp / share<D>::IN * positions_a_stage<D>() + warp % share<D>::IN * 2;
 }
 
-/* The best scores of all warps' positions, and of the newest: of a lane's two queries. */
-D_INLINE float2
-top_of(const struct step &a, const struct site &s, const float *newest, int lane)
+/* Where the next n stages lie, when they are full; instead of more than those, the first. */
+template <int D> D_INLINE void
+find_stages(uint32_t at[share<D>::STAGES], struct ring r, int n)
 {
-	float2 top = *(const float2 *)(newest + lane % 4 * 2);
-
+	at[0] = ring_take(r);
 #pragma unroll
-	for (int i = 0; i < WARPS; i++) {
-		const float2 of = *(const float2 *)(tops_of(a, s) + i * GROUP_MAX + lane % 4 * 2);
-
-		top = make_float2(fmaxf(top.x, of.x), fmaxf(top.y, of.y));
-	}
-	return top;
-}
-
-/* Sums of a lane's two queries: of its two dims, and of what positions count. */
-struct part_sums {
-	float	 o[2][4], all[4], top[2];
-};
-
-/* A warp's scores of its 16 positions; the best of them, for all warps. */
-template <class T, int D> D_INLINE void
-score_turn(float x[4], const struct step &a, const struct site &s, const struct turn<D> &t,
-    const uint4 query[D / 32], uint32_t j, uint32_t end, int warp, int lane)
-{
-	float best[2] = { -INFINITY, -INFINITY };
-
-	score<T, D>(x, t.key, query);
-#pragma unroll
-	for (int i = 0; i < 4; i++) {
-		x[i] = j + lane / 4 + i / 2 * 8 < end ? x[i] * score_unit<D>() : -INFINITY;
-		best[i % 2] = fmaxf(best[i % 2], x[i]);
-	}
-#pragma unroll
-	for (int d = 4; d < 32; d *= 2)
-#pragma unroll
-		for (int e = 0; e < 2; e++)
-			best[e] = fmaxf(best[e], __shfl_xor_sync(~0u, best[e], d));
-	if (lane < 4)
-		*(float2 *)(tops_of(a, s) + warp * GROUP_MAX + lane * 2) =
-		    make_float2(best[0], best[1]);
-}
-
-/* What they count, for all warps; and what the sums until then do. */
-template <class T> D_INLINE void
-weigh_turn(struct part_sums *sums, T *ps, const float x[4], float2 top, int lane)
-{
-	const float best[2] = { fmaxf(sums->top[0], top.x), fmaxf(sums->top[1], top.y) };
-
-#pragma unroll
-	for (int i = 0; i < 4; i++)
-		ps[(lane % 4 * 2 + i % 2) * 20 + lane / 4 + i / 2 * 8] =
-		    from_float<T>(two_to(x[i] - best[i % 2]));
-#pragma unroll
-	for (int e = 0; e < 2; e++) {
-		const float was = two_to(sums->top[e] - best[e]);
-
-		sums->top[e] = best[e];
-		sums->all[e] *= was;
-#pragma unroll
-		for (int k = 0; k < 2; k++) {
-			sums->o[k][e] *= was;
-			sums->o[k][2 + e] *= was;
+	for (int k = 1; k < share<D>::STAGES; k++) {
+		at[k] = at[0];
+		if (k < n) {
+			ring_next(r);
+			at[k] = ring_take(r);
 		}
 	}
 }
 
-/* A warp's dims of all its positions' values, by what they count. */
-template <class T, int D> D_INLINE void
-add_turn(struct part_sums *sums, const struct turn<D> &t, const T *ps, int lane)
+/* Of a half's stages: a warp's keys; if there are none, others. */
+template <int D> D_INLINE void
+take_keys(uint32_t key[D / 16][4], const struct share<D> &mine,
+    const uint32_t at[share<D>::STAGES], int warp)
 {
-	const uint32_t one = pair<T>(1, 1), ones[4] = { one, one, one, one };
+	take_rows<D>(key, (warp < share<D>::IN ? at[0] : at[share<D>::STAGES - 1]) + mine.key);
+}
+
+/* Its values, of n stages. */
+template <int D> D_INLINE void
+take_values(uint32_t value[share<D>::STEPS][4], const struct share<D> &mine,
+    const uint32_t at[share<D>::STAGES], int n)
+{
+	enum { EACH = share<D>::EACH };
 
 #pragma unroll
-	for (int i = 0; i < share<D>::STEPS; i++) {
-		const uint2 p = *(const uint2 *)(ps + i * SCORES + lane / 4 * 20 + lane % 4 * 4);
-		const uint32_t *v = t.value[i];
-		const uint32_t turned[4] = { __byte_perm(v[0], v[1], 0x5410),
-		    __byte_perm(v[0], v[1], 0x7632), __byte_perm(v[2], v[3], 0x5410),
-		    __byte_perm(v[2], v[3], 0x7632) };
+	for (int i = 0; i < share<D>::STEPS; i++)
+		if (i < EACH || i / EACH < n)
+			fragments_turned(value[i], at[i / EACH] + mine.value +
+			    i % EACH * share<D>::TWO);
+}
 
-		mma<T>(sums->o[i % 2], turned, p.x, p.y);
-		mma<T>(sums->all, ones, p.x, p.y);
+/* They have been read; of so many left, the unit's last is not given. */
+template <int D> D_INLINE void
+give_stages(struct ring &r, int *left, int lane)
+{
+#pragma unroll
+	for (int k = 0; k < share<D>::STAGES; k++)
+		if (*left > 0 && --*left > 0)
+			ring_give(r, lane);
+}
+
+/* All that a warp needs of a turn's first half. */
+template <int D> D_INLINE void
+take_half(uint32_t key[D / 16][4], uint32_t value[share<D>::STEPS][4],
+    const struct share<D> &mine, struct ring &r, int *left, int warp, int lane)
+{
+	uint32_t at[share<D>::STAGES];
+
+	find_stages<D>(at, r, *left);
+	take_keys<D>(key, mine, at, warp);
+	take_values<D>(value, mine, at, share<D>::STAGES);
+	give_stages<D>(r, left, lane);
+}
+
+/* Sums of a lane's two queries: of its two dims; the best score until then. */
+struct part_sums {
+	float	 o[2][4];
+	float2	 top;
+};
+
+/* A warp's scores of a half's 16 positions, the first of which is j. */
+template <class T, int D> D_INLINE void
+score_half(float x[4], const uint32_t key[D / 16][4], const uint32_t query[D / 8], uint32_t j,
+    uint32_t end, int lane)
+{
+	products_of<T, D>(x, key, query);
+#pragma unroll
+	for (int i = 0; i < 4; i++)
+		if (j + lane / 4 * share<D>::GROUP + i / 2 >= end)
+			x[i] = -INFINITY;
+}
+
+/* The best scores of a warp's positions, for all warps. */
+D_INLINE void
+leave_top(const struct step &a, const struct site &s, const float x[2][4], int warp, int lane)
+{
+	float best[2];
+
+#pragma unroll
+	for (int e = 0; e < 2; e++) {
+		best[e] = fmaxf(fmaxf(x[0][e], x[0][2 + e]), fmaxf(x[1][e], x[1][2 + e]));
+#pragma unroll
+		for (int d = 4; d < 32; d *= 2)
+			best[e] = fmaxf(best[e], __shfl_xor_sync(~0u, best[e], d));
 	}
+	if (lane < 4)
+		tops_of(a, s, lane)[warp] = make_float2(best[0], best[1]);
+}
+
+/* What sums until now do, now that the best is another. */
+D_INLINE void
+raise_top(struct part_sums *sums, float2 top)
+{
+	const float was[2] = { two_to(sums->top.x - top.x), two_to(sums->top.y - top.y) };
+
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		sums->o[0][i] *= was[i % 2];
+		sums->o[1][i] *= was[i % 2];
+	}
+}
+
+/* What a warp's 16 positions of a half count, for all warps. */
+template <class T> D_INLINE void
+weigh_half(T *to, const float x[4], float2 top)
+{
+#pragma unroll
+	for (int i = 0; i < 4; i++)
+		to[i % 2 * 4 * COUNTS + i / 2 * 2] =
+		    from_float<T>(two_to(x[i] - (i % 2 == 0 ? top.x : top.y)));
+}
+
+/* A warp's dims of a half's values, of which n stages are there, by what they count. */
+template <class T, int D> D_INLINE void
+add_half(struct part_sums *sums, const uint2 p[share<D>::STEPS],
+    const uint32_t value[share<D>::STEPS][4], int n)
+{
+	enum { STEPS = share<D>::STEPS, EACH = share<D>::EACH };
+
+#pragma unroll
+	for (int i = 0; i < STEPS; i++)
+		if (i < EACH || i / EACH < n)
+			mma<T>(sums->o[i % 2], value[i], p[i].x, p[i].y);
 }
 
 /* The sums of a query head's positions: a lane has two values of every 64. */
@@ -176,12 +184,19 @@ template <int D> struct mean {
 	float2	 v[D / 64];
 };
 
+/* From a query's sums to the next one's, in floats: no two of a store are in the same bank. */
+template <int D> D_INLINE constexpr int
+slot_of(int query)
+{
+	return query * (D + 4);
+}
+
 /* Of the parts' sums, and the newest position. */
 template <class T, int D> D_INLINE struct mean<D>
 mean_of(const float *slots, const struct newest<T> &newest, int query, int lane)
 {
-	const float *of = slots + sums_row(query) * (D + 2), weight = newest.weight[query];
-	struct mean<D> mean = { newest.top[query], weight };
+	const float *of = slots + slot_of<D>(query), weight = newest.weight[query];
+	struct mean<D> mean = { newest.top[query], newest.sum[query] };
 
 #pragma unroll
 	for (int d = 0; d < D / 64; d++) {
@@ -190,8 +205,7 @@ mean_of(const float *slots, const struct newest<T> &newest, int query, int lane)
 		mean.v[d] = make_float2(weight * x.x, weight * x.y);
 	}
 #pragma unroll
-	for (int i = 0; i < share<D>::PARTS; i++, of += GROUP_MAX * (D + 2)) {
-		mean.sum += of[D];
+	for (int i = 0; i < share<D>::PARTS; i++, of += slot_of<D>(GROUP_MAX))
 #pragma unroll
 		for (int d = 0; d < D / 64; d++) {
 			const float2 x = *(const float2 *)(of + d * 64 + lane * 2);
@@ -199,29 +213,36 @@ mean_of(const float *slots, const struct newest<T> &newest, int query, int lane)
 			mean.v[d].x += x.x;
 			mean.v[d].y += x.y;
 		}
-	}
 	return mean;
 }
 
-template <class T, int D> D_INLINE void
-leave_head(const struct step &a, const struct site &s, const struct mine &m, const struct step_op &op,
-    const struct mean<D> &mean, int query, int lane)
+/* Where a query's result goes: to the context, or with those of other spans. */
+template <int D> D_INLINE uint32_t
+left_at(const struct step &a, const struct mine &m, const struct step_op &op, uint32_t query)
 {
 	const uint32_t head = m.kv * m.group + query;
 
+	return a.n_splits == 1 ? op.out + (m.seq * a.q_size + head * D) * 2 :
+	    op.square + span_at<D>(a, m.seq, head, m.split);
+}
+
+template <class T, int D> D_INLINE void
+leave_head(const struct step &a, const struct site &s, const struct step_op &op,
+    const struct mean<D> &mean, uint32_t to, int lane)
+{
 	if (a.n_splits == 1) {
-		const uint32_t to = op.out + (m.seq * a.q_size + head * D) * 2 + lane / 4 * 16 +
-		    piece_word(lane % 4) * 4;
-		const float unit = 1 / mean.sum;
+		const uint32_t at = to + lane / 4 * 16 + piece_word(lane % 4) * 4;
+		const float unit = __fdividef(1, mean.sum);
 
 		stamp_left(a, s, op, mean.v[0].x * unit);
 #pragma unroll
 		for (int d = 0; d < D / 64; d++)
-			words_put(s.words, to + d * 128, pair<T>(mean.v[d].x * unit,
-			    mean.v[d].y * unit));
+			words_leave(s.words, at + d * 128,
+			    pair<T>(mean.v[d].x * unit, mean.v[d].y * unit));
+#pragma unroll
+		for (int d = 0; d < D / 64; d++)
+			words_wipe(s.words, at + d * 128);
 	} else {
-		const uint32_t to = op.square + span_at<D>(a, m.seq, head, m.split);
-
 #pragma unroll
 		for (int d = 0; d < D / 64; d++) {
 			words_put(s.words, to + (d * 64 + lane * 2) * 4, mean.v[d].x);
@@ -239,74 +260,101 @@ leave_none(const struct step &a, const struct site &s, const struct mine &m, con
 {
 	if (warp < m.group)
 		for (int i = lane; i < D + 2; i += 32)
-			words_put(s.words, op.square + span_at<D>(a, m.seq,
-			    m.kv * m.group + warp, m.split) + i * 4,
+			words_put(s.words, left_at<D>(a, m, op, warp) + i * 4,
 			    i == D ? -INFINITY : 0.0f);
 }
 
-/* A warp's part of the sums, in the room of a stage that has been read. */
+/* A warp's part of the sums, in the room of keys that have been read. */
 template <int D> D_INLINE void
-put_part(float *slots, const struct part_sums &sums, const struct share<D> &mine, int warp,
-    int lane)
+put_part(float *slots, const struct part_sums &sums, const struct share<D> &mine, int lane)
 {
-	float *const slot = slots + mine.part * GROUP_MAX * (D + 2);
+	float *const to = slots + slot_of<D>(mine.part * GROUP_MAX + lane % 4 * 2) + mine.dim +
+	    lane / 4;
 
 #pragma unroll
-	for (int e = 0; e < 2; e++) {
-		float *of = slot + sums_row(lane % 4 * 2 + e) * (D + 2);
-
-		*(float2 *)(of + mine.dim) = make_float2(sums.o[0][e] + sums.o[1][e],
-		    sums.o[0][2 + e] + sums.o[1][2 + e]);
-		if (warp % share<D>::STEPS == 0 && lane < 4)
-			of[D] = sums.all[e];
-	}
+	for (int i = 0; i < 4; i++)
+		to[slot_of<D>(i % 2) + i / 2 * 8] = sums.o[0][i] + sums.o[1][i];
 }
 
 /*
  * Turn by turn: a warp's first keys and values are in registers before it waits
- * for its heads.
+ * for its heads.  The second half's come there when the first's have been used.
  */
 template <class T, int D> D_INLINE void
 attend(const struct step &a, const struct site &s, struct ring &r, const struct heads &h,
     const struct mine &m, const struct step_op &op, int warp, int lane)
 {
-	const struct share<D> mine = share_of<D>(warp, lane);
+	enum { STAGES = share<D>::STAGES };
 	const struct newest<T> newest = newest_of<T>(a, s);
-	T *const ps = (T *)(s.room + a.room.scores);
-	struct part_sums sums = { {}, {}, { -INFINITY, -INFINITY } };
-	uint32_t i = 0, j = m.first + warp * LOOKED, at;
-	struct turn<D> turn;
-	struct new_head<D> head = {};
-	uint4 query[D / 32];
+	struct part_sums sums = {};
+	int left = stages_of<D>(m);
+	struct new_head<D> new_one = {};
+	uint32_t key[D / 16][4], value[share<D>::STEPS][4], query[D / 8];
 	float *slots;
 
-	ask_head<D>(&head, a, s, op, h, m, warp, lane);
-	at = take_turn<D>(&turn, mine, r, m, &i, warp, lane);
-	take_heads<T, D>(a, s, h, head, op);
+	ask_head<D>(&new_one, a, s, op, h, m, warp, lane);
+	settle(&lane);			/* all the rest while words are under way */
+	lane %= 32u;
+	struct share<D> mine = share_of<D>(warp, lane);
+	const int head = WARPS - 1 - warp;	/* whose sums it adds: the first are busy longest */
+	uint32_t j = m.first + first_of<D>(warp), queries = queries_at<T, D>(a, s, lane);
+	uint32_t to = left_at<D>(a, m, op, head);
+
+	settle(&to);
+	settle(&queries);
+	settle(&mine.put);
+	settle(&mine.counts);
+	take_half<D>(key, value, mine, r, &left, warp, lane);
+	take_heads<T, D>(a, s, new_one, op);
 	lookers_meet();
 	stamp(a, s, op, STEP_WEIGHTS);
-	take_queries<T, D>(query, a, s, m, lane);
+	take_queries<D>(query, queries);
 #pragma unroll 1
-	for (;;) {
-		float x[4];
+	for (bool any = false;; any = true) {
+		float x[2][4] = { {}, { -INFINITY, -INFINITY, -INFINITY, -INFINITY } };
+		const int more = left;
+		uint32_t at[STAGES];
+		uint2 p[share<D>::STEPS];
+		float2 top;
 
-		score_turn<T, D>(x, a, s, turn, query, j, cached_end(m), warp, lane);
+		score_half<T, D>(x[0], key, query, j, cached_end(m), lane);
+		if (more > 0)
+			find_stages<D>(at, r, more);
+		if (j + HALF < cached_end(m)) {
+			take_keys<D>(key, mine, at, warp);
+			score_half<T, D>(x[1], key, query, j + HALF, cached_end(m), lane);
+		}
+		leave_top(a, s, x, warp, lane);
 		lookers_meet();
-		weigh_turn<T>(&sums, ps + warp * SCORES, x, top_of(a, s, newest.score, lane), lane);
+		top = top_of(a, s, any ? sums.top :
+		    *(const float2 *)(newest.score + lane % 4 * 2), lane);
+		weigh_half<T>(counts_of<T>(a, s, 0) + mine.put, x[0], top);
+		if (more > 0)
+			weigh_half<T>(counts_of<T>(a, s, 1) + mine.put, x[1], top);
+		if (any)
+			raise_top(&sums, top);
+		sums.top = top;
 		lookers_meet();
-		add_turn<T, D>(&sums, turn, ps + mine.part * share<D>::STEPS * SCORES, lane);
-		if (i >= stages_of<D>(m))
+		take_counts<T, share<D>::STEPS>(p, counts_of<T>(a, s, 0) + mine.counts);
+		add_half<T, D>(&sums, p, value, STAGES);
+		if (more > 0) {
+			take_counts<T, share<D>::STEPS>(p, counts_of<T>(a, s, 1) + mine.counts);
+			take_values<D>(value, mine, at, more);
+			give_stages<D>(r, &left, lane);
+			add_half<T, D>(&sums, p, value, more);
+		}
+		if (left == 0)
 			break;
-		j += share<D>::TURN;
-		at = take_turn<D>(&turn, mine, r, m, &i, warp, lane);
+		j += 2 * HALF;
+		take_half<D>(key, value, mine, r, &left, warp, lane);
 	}
 	stamp(a, s, op, STEP_MULTIPLIED);
-	slots = (float *)(s.stages + (at - r.data));
-	put_part<D>(slots, sums, mine, warp, lane);
+	slots = (float *)(s.stages + r.at * STEP_STAGE);
+	put_part<D>(slots, sums, mine, lane);
 	lookers_meet();
 	stamp(a, s, op, STEP_SUMMED);
-	if (warp < m.group)
-		leave_head<T, D>(a, s, m, op, mean_of<T, D>(slots, newest, warp, lane), warp, lane);
+	if (head < (int)m.group)
+		leave_head<T, D>(a, s, op, mean_of<T, D>(slots, newest, head, lane), to, lane);
 	bulk_fence();
 	ring_give(r, lane);
 }
@@ -398,7 +446,7 @@ attend_all(const struct step &a, const struct site &s, struct ring &r,
 	for (uint32_t i = 0; i < part.n; i++) {
 		const struct mine m = unit_of(a, s, h, part.first + i);
 
-		if (m.first < m.end)
+		if (a.n_splits == 1 || m.first < m.end)
 			attend<T, D>(a, s, r, h, m, op, warp, lane);
 		else
 			leave_none<D>(a, s, m, op, warp, lane);

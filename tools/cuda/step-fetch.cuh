@@ -46,22 +46,40 @@ fetch_product(struct ring &r, const struct step_op &op, struct step_part part,
 	}
 }
 
+/* Values of positions that are not there: what counts for nothing must be a number. */
+D_INLINE void
+wipe_values(unsigned char *stage, uint32_t from, uint32_t end, int lane)
+{
+#pragma unroll 4
+	for (uint32_t i = from + lane * 16; i < end; i += 32 * 16)
+		*(uint4 *)(stage + VALUES + gapped(i)) = make_uint4(0, 0, 0, 0);
+	bulk_fence();
+}
+
 /* Keys and values of what is in the cache, so not of the newest position. */
 template <int D> D_INLINE void
-fetch_unit(struct ring &r, const struct heads &h, const struct mine &m, uint64_t policy,
-    int lane)
+fetch_unit(struct ring &r, const struct site &s, const struct heads &h, const struct mine &m,
+    uint64_t policy, int lane)
 {
 	const uint32_t most = positions_a_stage<D>(), stages = stages_of<D>(m);
 
+	const uint32_t at = lane % GROUPS * UNBROKEN;
+	const bool keys = lane < GROUPS;
+	const char *const rows = (const char *)(keys ? h.k : h.v) + at;
+
+	static_assert(most * D * 2 == GROUPS * UNBROKEN && GROUPS * (UNBROKEN + GAP) <= VALUES);
 	for (uint32_t i = 0; i < stages; i++) {
 		const uint32_t j = m.first + i * most;
 		const uint32_t bytes = min(cached_end(m) - j, most) * D * 2;
-		const uint32_t to = ring_fill(r, 2 * bytes, lane);
-		const size_t from = (m.base + (size_t)j * D) * 2;
+		const uint32_t mine = min(bytes - min(at, bytes), (uint32_t)UNBROKEN);
+		const uint32_t to = ring_empty(r) + gapped(at) + (keys ? 0 : VALUES);
 
-		if (lane < 2 && bytes > 0)
-			bulk_copy(to + lane * most * D * 2, (const char *)(lane == 0 ? h.k : h.v) +
-			    from, bytes, r.full + r.at * 8, policy);
+		__syncwarp();		/* all have seen that it is empty */
+		if (lane < 2 * GROUPS && mine > 0)
+			bulk_copy(to, rows + (m.base + (size_t)j * D) * 2, mine,
+			    r.full + r.at * 8, policy);
+		wipe_values(s.stages + r.at * STEP_STAGE, bytes, most * D * 2, lane);
+		ring_expect(r, 2 * bytes, lane);
 		ring_next(r);
 	}
 }
@@ -136,7 +154,7 @@ fetch_op(const struct step &a, const struct site &s, struct ring &r, uint32_t i,
 	}
 #pragma unroll 1
 	for (uint32_t u = 0; u < part.n; u++)
-		fetch_unit<D>(r, heads_of(a, s, op), unit_of(a, s, heads_of(a, s, op),
+		fetch_unit<D>(r, s, heads_of(a, s, op), unit_of(a, s, heads_of(a, s, op),
 		    part.first + u), policy, lane);
 }
 

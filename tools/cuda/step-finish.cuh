@@ -84,8 +84,7 @@ add_warps(const struct site &s, uint32_t sums)
 	else
 #pragma unroll
 		for (int i = 0; i < WARPS; i++)
-			part[i % 4] += __uint_as_float(shared4(sums + i * s.batch * STEP_ROWS * 4,
-			    true));
+			part[i % 4] += __uint_as_float(shared4(sums + i * s.batch * STEP_ROWS * 4));
 	return part[0] + part[1] + (part[2] + part[3]);
 }
 

@@ -110,6 +110,7 @@ step_lay(struct engine *e, struct arena *a)
 	*s = (struct step){ .finish = e->finish, .n_layers = (uint32_t)m->n_layers,
 	    .n_ops = (uint32_t)m->n_layers * STEP_VOCAB + 1,
 	    .hidden = (uint32_t)m->hidden, .q_size = (uint32_t)m->q_size,
+	    .group = (uint32_t)(m->heads / m->kv_heads),
 	    .under_way = STEP_UNDER_WAY, .low = STEP_LOW(e->plan.batch),
 	    .eps = (float)m->arch->norm_eps, .first_norm = e->weights.layer->attn_norm };
 	d = deal_of(e);

@@ -16,7 +16,7 @@ lookers_meet(void)
 /* In shared memory: each query's score by the newest key, and how much it counts. */
 template <class T> struct newest {
 	float	*score, *weight;
-	float	*top;			/* the best score of all positions */
+	float	*top, *sum;		/* the best score of all positions; what all count */
 	T	*value;
 };
 
@@ -25,14 +25,15 @@ newest_of(const struct step &a, const struct site &s)
 {
 	float *const score = (float *)(s.room + a.room.newest);
 
-	return { score, score + GROUP_MAX, score + 2 * GROUP_MAX, (T *)(score + 3 * GROUP_MAX) };
+	return { score, score + GROUP_MAX, score + 2 * GROUP_MAX, score + 3 * GROUP_MAX,
+	    (T *)(score + 4 * GROUP_MAX) };
 }
 
 /* A group's n-th head: its queries, then key, then value. */
 template <class T, int D> D_INLINE T *
 head_room(const struct step &a, const struct site &s, unsigned n)
 {
-	return (T *)(s.room + a.room.row) + n * D;
+	return (T *)(s.room + a.room.row) + n * (D + 8);
 }
 
 /*
@@ -42,9 +43,9 @@ head_room(const struct step &a, const struct site &s, unsigned n)
 template <int D> struct new_head {
 	enum { LANES = D / 8 };
 	const char *from;
-	bool	 there, turned, normed;
+	bool	 there, normed;
 	uint4	 word[2];
-	float	 cos[4], sin[4], norm[2][4];
+	float	 cos[4], sin[4], norm[2][4], eps, scale;
 	unsigned nth;
 	int	 at;
 };
@@ -60,18 +61,28 @@ ask_head(struct new_head<D> *n, const struct step &a, const struct site &s,
     const struct step_op &op, const struct heads &h, const struct mine &m, int warp, int lane)
 {
 	const float *norm;
+	bool turned;
 
 	n->nth = warp + lane / n->LANES * WARPS;
 	n->at = lane % n->LANES * 4;
 	n->there = n->nth < m.group + 2;
-	n->turned = n->nth <= m.group;
-	norm = n->nth < m.group ? h.q_norm : h.k_norm;
-	n->normed = n->turned && norm != NULL;
-	n->from = s.words.now + op.x + (((size_t)m.seq * (h.heads + 2 * h.kv_heads) +
+	n->from = s.words.now + op.x + ((m.seq * (h.heads + 2 * h.kv_heads) +
 	    (n->there ? head_of(h, m, n->nth) : 0)) * D + n->at) * 4;
 	stamp(a, s, op, STEP_ASKED);
 	words_ask<2>(s.words, n->word, n->from, D / 2 * 4, n->there ? 2 : 0);
-	if (n->turned) {
+	settle(&n->nth);		/* the rest while they are under way */
+	settle(&n->at);
+	turned = n->nth <= m.group;
+	norm = n->nth < m.group ? h.q_norm : h.k_norm;
+	n->normed = turned && norm != NULL;
+	n->eps = h.eps;
+	n->scale = n->nth < m.group ? score_unit<D>() : 1;
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		n->cos[i] = n->norm[0][i] = n->norm[1][i] = 1;
+		n->sin[i] = 0;
+	}
+	if (turned) {
 		four_of(n->cos, h.cos + (size_t)m.position * (D / 2) + n->at);
 		four_of(n->sin, h.sin + (size_t)m.position * (D / 2) + n->at);
 	}
@@ -81,40 +92,38 @@ ask_head(struct new_head<D> *n, const struct step &a, const struct site &s,
 	}
 }
 
-/* One over the root mean square of each head of a warp. */
-template <int D> D_INLINE float
-unit_of_head(const float v[2][4], float eps)
+/* Normed and turned: turned while the sum of the head's squares is on its way between lanes. */
+template <int D> D_INLINE void
+turn_head(float v[2][4], const struct new_head<D> &n)
 {
-	float sum = 0;
+	float part[2] = {}, sum, scale = n.scale;
 
 #pragma unroll
 	for (int i = 0; i < 8; i++)
-		sum += v[i / 4][i % 4] * v[i / 4][i % 4];
-#pragma unroll
-	for (int i = 1; i < new_head<D>::LANES; i *= 2)
-		sum += __shfl_xor_sync(~0u, sum, i);
-	return rsqrtf(sum / (float)D + eps);
-}
-
-template <int D> D_INLINE void
-turn_head(float v[2][4], const struct new_head<D> &n, const struct heads &h)
-{
-	const float unit = h.q_norm != NULL ? unit_of_head<D>(v, h.eps) : 1;
-
+		part[i % 2] += v[i / 4][i % 4] * v[i / 4][i % 4];
+	sum = part[0] + part[1];
 #pragma unroll
 	for (int i = 0; i < 4; i++) {
-		const float a = n.normed ? n.norm[0][i] * (v[0][i] * unit) : v[0][i];
-		const float b = n.normed ? n.norm[1][i] * (v[1][i] * unit) : v[1][i];
+		const float more = 1 << i < n.LANES ? __shfl_xor_sync(~0u, sum, 1 << i) : 0;
+		const float a = n.norm[0][i] * v[0][i], b = n.norm[1][i] * v[1][i];
 
-		v[0][i] = n.turned ? a * n.cos[i] - b * n.sin[i] : a;
-		v[1][i] = n.turned ? b * n.cos[i] + a * n.sin[i] : b;
+		v[0][i] = a * n.cos[i] - b * n.sin[i];
+		v[1][i] = b * n.cos[i] + a * n.sin[i];
+		settle(&v[0][i]);
+		settle(&v[1][i]);
+		sum += more;
 	}
+	if (n.normed)
+		scale *= rsqrtf(sum / (float)D + n.eps);
+#pragma unroll
+	for (int i = 0; i < 8; i++)
+		v[i / 4][i % 4] *= scale;
 }
 
-/* A warp's heads, when they are there: normed and turned, into shared memory. */
+/* A warp's heads, when they are there: normed, turned and, of queries, to scale, into shared memory. */
 template <class T, int D> D_INLINE void
-take_heads(const struct step &a, const struct site &s, const struct heads &h,
-    struct new_head<D> &n, const struct step_op &op)
+take_heads(const struct step &a, const struct site &s, struct new_head<D> &n,
+    const struct step_op &op)
 {
 	float v[2][4];
 
@@ -123,7 +132,7 @@ take_heads(const struct step &a, const struct site &s, const struct heads &h,
 #pragma unroll
 	for (int i = 0; i < 8; i++)
 		v[i / 4][i % 4] = __uint_as_float(((const uint32_t *)&n.word[i / 4])[i % 4]);
-	turn_head<D>(v, n, h);
+	turn_head<D>(v, n);
 	if (n.there)
 #pragma unroll
 		for (int i = 0; i < 2; i++)
@@ -131,121 +140,187 @@ take_heads(const struct step &a, const struct site &s, const struct heads &h,
 			    make_uint2(pair<T>(v[i][0], v[i][1]), pair<T>(v[i][2], v[i][3]));
 }
 
-/* What a lane has of a head in shared memory as a fragment. */
-template <class T, int D> D_INLINE void
-take_fragment(uint4 f[D / 32], const T *head, int lane)
+/* Where a tensor core's rows of queries begin: of query lane % 8, or of the last. */
+template <class T, int D> D_INLINE uint32_t
+queries_at(const struct step &a, const struct site &s, uint32_t lane)
+{
+	const T *head = head_room<T, D>(a, s, min(lane % 8, a.group - 1));
+
+	return (uint32_t)__cvta_generic_to_shared(head) + lane / 8 * 16;
+}
+
+/* A lane's words of them: of query lane / 4. */
+template <int D> D_INLINE void
+take_queries(uint32_t query[D / 8], uint32_t from)
 {
 #pragma unroll
 	for (int i = 0; i < D / 32; i++)
-		f[i] = *(const uint4 *)(head + i * 32 + lane % 4 * 8);
+		fragments(query + i * 4, from + i * 64);
 }
 
-/* Of all queries, query lane / 4; zeros, if there are fewer. */
-template <class T, int D> D_INLINE void
-take_queries(uint4 f[D / 32], const struct step &a, const struct site &s,
-    const struct mine &m, int lane)
+/* Rows of keys. */
+template <int D> D_INLINE void
+take_rows(uint32_t key[D / 16][4], uint32_t from)
 {
-	if (lane / 4 < (int)m.group)
-		take_fragment<T, D>(f, head_room<T, D>(a, s, lane / 4), lane);
-	else
 #pragma unroll
-		for (int i = 0; i < D / 32; i++)
-			f[i] = make_uint4(0, 0, 0, 0);
+	for (int i = 0; i < D / 16; i++)
+		fragments(key[i], from + i * 32);
 }
 
-/* Of a lane's elements of two heads. */
-template <class T, int D> D_INLINE float
-product_of(const uint4 a[D / 32], const uint4 b[D / 32])
+/* Of 16 keys and a lane's two queries: of keys lane / 4 and lane / 4 + 8 of the factor. */
+template <class T, int D> D_INLINE void
+products_of(float x[4], const uint32_t key[D / 16][4], const uint32_t query[D / 8])
 {
-	float sum[2] = {};
+	float part[2][4] = {};
 
 #pragma unroll
-	for (int i = 0; i < D / 8; i++) {
-		const float2 x = unpair<T>(((const uint32_t *)&a[i / 4])[i % 4]);
-		const float2 y = unpair<T>(((const uint32_t *)&b[i / 4])[i % 4]);
-
-		sum[0] += x.x * y.x;
-		sum[1] += x.y * y.y;
-	}
-	return sum[0] + sum[1];
+	for (int i = 0; i < D / 16; i++)
+		mma<T>(part[i % 2], key[i], query[i * 2], query[i * 2 + 1]);
+#pragma unroll
+	for (int i = 0; i < 4; i++)
+		x[i] = part[0][i] + part[1][i];
 }
 
-/* Of the newest key and every query. */
-template <class T, int D> D_INLINE void
+/* Of the newest key, which is all 16, and a lane's two queries. */
+template <class T, int D> D_INLINE float2
 score_newest(const struct step &a, const struct site &s, const struct mine &m, int lane)
 {
-	uint4 query[D / 32], key[D / 32];
-	float score;
+	const T *const head = head_room<T, D>(a, s, a.group);
+	uint32_t query[D / 8], key[D / 16][4];
+	float x[4];
 
-	take_queries<T, D>(query, a, s, m, lane);
-	take_fragment<T, D>(key, head_room<T, D>(a, s, m.group), lane);
-	score = product_of<T, D>(query, key) * score_unit<D>();
-	score += __shfl_xor_sync(~0u, score, 1);
-	score += __shfl_xor_sync(~0u, score, 2);
-	if (lane % 4 == 0)
-		newest_of<T>(a, s).score[lane / 4] = has_newest(m) ? score : -INFINITY;
+	take_queries<D>(query, queries_at<T, D>(a, s, lane));
+	take_rows<D>(key, (uint32_t)__cvta_generic_to_shared(head) + lane / 16 * 16);
+	products_of<T, D>(x, key, query);
+	return has_newest(m) ? make_float2(x[0], x[1]) : make_float2(-INFINITY, -INFINITY);
 }
 
-/* In shared memory: of each warp's positions, the best score of each query. */
-D_INLINE float *
-tops_of(const struct step &a, const struct site &s)
+/* In shared memory: of each warp's positions, the best scores of queries 2t and 2t + 1. */
+D_INLINE float2 *
+tops_of(const struct step &a, const struct site &s, int t)
 {
-	return (float *)(s.room + a.room.tops);
+	return (float2 *)(s.room + a.room.tops) + t * WARPS;
 }
 
-/* Turns of a unit, one at least. */
-template <int D> D_INLINE uint32_t
-turns_of(const struct mine &m)
+/* The best scores of all warps' positions, or those before: of a lane's two queries. */
+D_INLINE float2
+top_of(const struct step &a, const struct site &s, float2 top, int lane)
 {
-	const uint32_t a_turn = WARPS * LOOKED / positions_a_stage<D>();
+	const float4 *const tops = (const float4 *)tops_of(a, s, lane % 4);
 
-	return (stages_of<D>(m) + a_turn - 1) / a_turn;
+#pragma unroll
+	for (int i = 0; i < WARPS / 2; i++) {
+		const float4 of = tops[i];
+
+		top.x = fmaxf(top.x, fmaxf(of.x, of.z));
+		top.y = fmaxf(top.y, fmaxf(of.y, of.w));
+	}
+	return top;
 }
 
-/* Of all warps' positions and the newest, turn after turn: a lane a query. */
+/* In shared memory: what a half's positions count, of a query every fourth of them together. */
+template <class T> D_INLINE T *
+counts_of(const struct step &a, const struct site &s, int half)
+{
+	return (T *)(s.room + a.room.counts) + half * HALF_COUNTS;
+}
+
+/* What N times 16 of them count, as a tensor core's other factor. */
+template <class T, int N> D_INLINE void
+take_counts(uint2 p[N], const T *from)
+{
+
+#pragma unroll
+	for (int i = 0; i < N; i += 2)
+		*(uint4 *)(p + i) = *(const uint4 *)(from + i * 4);
+}
+
+template <int D> D_INLINE constexpr uint32_t
+stages_a_half(void)
+{
+	return HALF / positions_a_stage<D>();
+}
+
+/* What a half's positions count, added up: of a lane's two queries. */
+template <class T> D_INLINE void
+add_counts(float2 *sum, const struct step &a, const struct site &s, int half, int lane)
+{
+	const uint32_t one = pair<T>(1, 1), ones[4] = { one, one, one, one };
+	float part[4][4] = {};
+	uint2 p[WARPS];
+
+	take_counts<T, WARPS>(p, counts_of<T>(a, s, half) + lane * COUNTS);
+#pragma unroll
+	for (int i = 0; i < WARPS; i++)
+		mma<T>(part[i % 4], ones, p[i].x, p[i].y);
+	sum->x += part[0][0] + part[1][0] + (part[2][0] + part[3][0]);
+	sum->y += part[0][1] + part[1][1] + (part[2][1] + part[3][1]);
+}
+
+/* Of all warps' positions and the newest, turn after turn. */
 template <class T, int D> D_INLINE void
-weigh_newest(const struct step &a, const struct site &s, const struct mine &m, int lane)
+weigh_newest(const struct step &a, const struct site &s, const struct mine &m, float2 score,
+    int lane)
 {
 	const struct newest<T> newest = newest_of<T>(a, s);
-	const int query = lane % GROUP_MAX;
-	float top = newest.score[query];
+	const bool first = lane < 4;
+	float2 best = score, weight, sum = {};
 
+	if (first)
+		((float2 *)newest.score)[lane] = score;
 #pragma unroll 1
-	for (uint32_t n = turns_of<D>(m); n > 0; n--) {
+	for (int left = stages_of<D>(m); left > 0; left -= 2 * stages_a_half<D>()) {
+		float2 top;
+
 		lookers_meet();		/* tops are there */
-#pragma unroll
-		for (int i = 0; i < WARPS; i++)
-			top = fmaxf(top, tops_of(a, s)[i * GROUP_MAX + query]);
+		top = top_of(a, s, best, lane);
+		sum.x *= two_to(best.x - top.x);
+		sum.y *= two_to(best.y - top.y);
+		best = top;
 		lookers_meet();		/* and what positions count */
+		add_counts<T>(&sum, a, s, 0, lane);
+		if (left > (int)stages_a_half<D>())
+			add_counts<T>(&sum, a, s, 1, lane);
 	}
-	if (lane < GROUP_MAX) {
-		newest.top[query] = top;
-		newest.weight[query] = two_to(newest.score[query] - top);
+	weight = make_float2(two_to(score.x - best.x), two_to(score.y - best.y));
+	if (first) {
+		((float2 *)newest.weight)[lane] = weight;
+		((float2 *)newest.top)[lane] = best;
+		((float2 *)newest.sum)[lane] = make_float2(sum.x + weight.x, sum.y + weight.y);
 	}
 }
 
-/*
- * Once all heads are there: key and value into the cache, a lane so much of each.
- * Of another span's position the value is none.
- */
+/* What a lane keeps of the key and the value; the value stays in shared memory, too. */
+template <int D> struct kept {
+	uint32_t word[2][D / 64];
+};
+
 template <class T, int D> D_INLINE void
-keep_newest(const struct step &a, const struct site &s, const struct heads &h,
-    const struct mine &m, int lane)
+take_kept(struct kept<D> *k, const struct step &a, const struct site &s, int lane)
 {
-	const size_t row = m.base + (size_t)m.position * D;
-	const bool has = has_newest(m);
+	const T *from = head_room<T, D>(a, s, a.group) + lane * 2;
+	T *to = newest_of<T>(a, s).value + lane * 2;
 
 #pragma unroll
-	for (int i = lane * 2; i < D; i += 64) {
-		const uint32_t key = *(uint32_t *)(head_room<T, D>(a, s, m.group) + i);
-		const uint32_t value = *(uint32_t *)(head_room<T, D>(a, s, m.group + 1) + i);
-
-		*(uint32_t *)(newest_of<T>(a, s).value + i) = has ? value : 0;
-		if (has) {
-			*(uint32_t *)((T *)h.k + row + i) = key;
-			*(uint32_t *)((T *)h.v + row + i) = value;
-		}
+	for (int d = 0; d < D / 64; d++) {
+		k->word[0][d] = *(const uint32_t *)(from + d * 64);
+		k->word[1][d] = *(const uint32_t *)(from + D + 8 + d * 64);
+		*(uint32_t *)(to + d * 64) = k->word[1][d];
 	}
+}
+
+/* Into the cache. */
+template <class T, int D> D_INLINE void
+keep_newest(const struct kept<D> &k, const struct heads &h, const struct mine &m, int lane)
+{
+	const size_t row = m.base + (size_t)m.position * D + lane * 2;
+
+	if (has_newest(m))
+#pragma unroll
+		for (int d = 0; d < D / 64; d++) {
+			*(uint32_t *)((T *)h.k + row + d * 64) = k.word[0][d];
+			*(uint32_t *)((T *)h.v + row + d * 64) = k.word[1][d];
+		}
 }
 
 /* In every span that has a position, so that all meet. */
@@ -258,15 +333,17 @@ look_at_newest(const struct step &a, const struct site &s, const struct step_op 
 #pragma unroll 1
 	for (uint32_t i = 0; i < part.n; i++) {
 		const struct mine m = unit_of(a, s, h, part.first + i);
+		struct kept<D> kept;
+		float2 score;
 
 		if (m.first >= m.end)
 			continue;
 		lookers_meet();		/* heads are there */
-		score_newest<T, D>(a, s, m, lane);
-		keep_newest<T, D>(a, s, h, m, lane);
-		__syncwarp();
-		weigh_newest<T, D>(a, s, m, lane);
+		score = score_newest<T, D>(a, s, m, lane);
+		take_kept<T, D>(&kept, a, s, lane);
+		weigh_newest<T, D>(a, s, m, score, lane);
 		lookers_meet();		/* sums are */
+		keep_newest<T, D>(kept, h, m, lane);
 	}
 }
 

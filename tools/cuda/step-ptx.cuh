@@ -118,12 +118,11 @@ shared_again(uint4 *v, uint32_t at, bool there)
 }
 
 D_INLINE uint32_t
-shared4(uint32_t at, bool there)
+shared4(uint32_t at)
 {
-	uint32_t v = 0;
+	uint32_t v;
 
-	asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.shared.b32 %0, [%1]; }"
-	    : "+r"(v) : "r"(at), "r"((uint32_t)there));
+	asm volatile("ld.shared.b32 %0, [%1];" : "=r"(v) : "r"(at));
 	return v;
 }
 
@@ -180,24 +179,18 @@ word_line_expect(const void *p)
 	asm volatile("prefetch.global.L2::evict_last [%0];" :: "l"(p));
 }
 
-/* It is in registers from here on, instead of being worked out again wherever it is needed. */
+/*
+ * It is in registers from here on, instead of being worked out again wherever it is
+ * needed; and nothing is worked out of it before.
+ */
 template <class V> D_INLINE void
 settle(V *v)
 {
-	static_assert(sizeof *v == 8);
-	asm volatile("" : "+l"(*v));
-}
-
-D_INLINE void
-settle(int *v)
-{
-	asm volatile("" : "+r"(*v));
-}
-
-D_INLINE void
-settle(uint32_t *v)
-{
-	asm volatile("" : "+r"(*v));
+	static_assert(sizeof *v == 4 || sizeof *v == 8);
+	if constexpr (sizeof *v == 8)
+		asm volatile("" : "+l"(*v));
+	else
+		asm volatile("" : "+r"(*v));
 }
 
 D_INLINE void

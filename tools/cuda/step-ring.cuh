@@ -78,19 +78,34 @@ ring_is_low(const struct ring &r)
 }
 
 /*
- * By the filling warp: bytes are about to come; the stage's address.  A ring that
+ * By the filling warp: the stage that comes next, when it is empty.  A ring that
  * has much is filled at leisure: words do not wait behind its weights.
  */
 D_INLINE uint32_t
-ring_fill(const struct ring &r, uint32_t bytes, int lane)
+ring_empty(const struct ring &r)
 {
 	ring_wait(r, ring_is_low(r) ? r.under_way : 1);
 	barrier_wait(r.empty + r.at * 8, r.turn ^ 1);
+	return r.data + r.at * STEP_STAGE;
+}
+
+/* So many bytes are about to come there. */
+D_INLINE void
+ring_expect(const struct ring &r, uint32_t bytes, int lane)
+{
 	__syncwarp();			/* all have seen it: a stage of no bytes is over at once */
 	if (lane == 0)
 		barrier_expect(r.full + r.at * 8, bytes);
 	__syncwarp();
-	return r.data + r.at * STEP_STAGE;
+}
+
+D_INLINE uint32_t
+ring_fill(const struct ring &r, uint32_t bytes, int lane)
+{
+	const uint32_t to = ring_empty(r);
+
+	ring_expect(r, bytes, lane);
+	return to;
 }
 
 #endif

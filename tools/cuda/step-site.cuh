@@ -6,7 +6,10 @@ enum {
 	WARPS = 8,			/* that multiply; then those that add up, one that fetches */
 	UNIT = 32,			/* columns that a warp takes at a time */
 	GROUP_MAX = 8,			/* query heads that share a key head */
-	LOOKED = 16			/* positions that a warp looks at at a time */
+	LOOKED = 16,			/* positions that a warp looks at at a time */
+	HALF = WARPS * LOOKED,		/* of a turn */
+	COUNTS = HALF / 4 + 8,		/* of every fourth of them, of a query: from these to the next */
+	HALF_COUNTS = GROUP_MAX * 4 * COUNTS
 };
 
 /* Warps that add up: of one sequence there is little to add. */
@@ -157,18 +160,22 @@ quotient(uint32_t a, uint32_t b)
 D_INLINE struct mine
 unit_of(const struct step &a, const struct site &s, const struct heads &h, uint32_t unit)
 {
-	const uint32_t head = quotient(unit, a.n_splits), split = unit - head * a.n_splits;
-	const uint32_t seq = quotient(head, h.kv_heads), kv = head - seq * h.kv_heads;
+	const uint32_t head = a.n_splits == 1 ? unit : quotient(unit, a.n_splits);
+	const uint32_t seq = s.batch == 1 ? 0 : quotient(head, h.kv_heads);
 	const uint32_t position = s.position[seq], all = position + 1;
 	const uint32_t begin = h.window != 0 && all > h.window ? all - h.window : 0;
-	uint32_t each = all - begin;
+	struct mine m = { seq, head - seq * h.kv_heads, head * (size_t)h.n_positions * h.dim,
+	    a.group, position, begin, all, 0 };
 
-	if (a.n_splits > 1)
-		each = (each + a.n_splits - 1) / a.n_splits;
-	each = (each + LOOKED - 1) / LOOKED * LOOKED;
-	return { seq, kv, head * (size_t)h.n_positions * h.dim,
-	    quotient(h.heads, h.kv_heads), position, min(begin + split * each, all),
-	    min(begin + (split + 1) * each, all), split };
+	if (a.n_splits > 1) {
+		const uint32_t some = (all - begin + a.n_splits - 1) / a.n_splits;
+		const uint32_t each = (some + LOOKED - 1) / LOOKED * LOOKED;
+
+		m.split = unit - head * a.n_splits;
+		m.first = min(begin + m.split * each, all);
+		m.end = min(begin + (m.split + 1) * each, all);
+	}
+	return m;
 }
 
 /* Where a span's result lies: D values, then their top and their sum. */
@@ -192,11 +199,22 @@ cached_end(const struct mine &m)
 	return min(m.end, m.position);
 }
 
-/* Positions of a unit that lie in a stage: their keys, then their values. */
+/*
+ * Positions of a unit that lie in a stage: their keys, then their values, either in
+ * eight groups of so many bytes, a gap behind each: a row of every group are eight
+ * in different banks.
+ */
+enum { GROUPS = 8, UNBROKEN = 2048, GAP = 16, VALUES = STEP_STAGE / 2 };
 template <int D> D_INLINE constexpr uint32_t
 positions_a_stage(void)
 {
 	return STEP_STAGE / (4 * D) / LOOKED * LOOKED;
+}
+
+D_INLINE constexpr uint32_t
+gapped(uint32_t byte)
+{
+	return byte + byte / UNBROKEN * GAP;
 }
 
 /* One at least, for its sums, if it has a position. */

@@ -26,10 +26,10 @@ struct step_op {
 struct step_room {
 	uint32_t sums;			/* [2][most tiles] of [sum][batch][8] floats, or [8][sum] */
 	uint32_t residual;		/* [tile of hidden][batch][8] floats */
-	uint32_t newest;		/* position: [3][8 heads] floats; [dim] words */
-	uint32_t tops;			/* [warp][8 heads] floats */
-	uint32_t row;			/* the new one's: [8 heads + 2][dim] words */
-	uint32_t scores;		/* of a warp: 8 heads' for 16 positions */
+	uint32_t newest;		/* position: [4][8 heads] floats; [dim] words */
+	uint32_t tops;			/* [pair of heads][warp][2] floats */
+	uint32_t counts;		/* of a turn's positions: of its second half, where row is */
+	uint32_t row;			/* the new one's: [8 heads + 2][dim + 8] words */
 	uint32_t ops, parts, heads;	/* [n_ops] twice, [n_layers] */
 	uint32_t all;
 };
@@ -56,6 +56,7 @@ struct step {
 	unsigned long long *stamp;	/* [block][n_ops][STEP_EVENTS] ns; or NULL */
 	struct finish finish;		/* best: [batch][block] */
 	uint32_t n_layers, n_ops, hidden, q_size, n_splits;
+	uint32_t group;			/* query heads that share a key head */
 	uint32_t n_stages, n_blocks;
 	uint32_t under_way;		/* stages that are filled at a time, at most */
 	uint32_t low;			/* stages that must be empty for that */
