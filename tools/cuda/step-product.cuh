@@ -220,8 +220,7 @@ put_tiles(const struct step &a, const struct site &s, struct hand &h, uint32_t j
 /*
  * Rows of up to half a stage, which has two tiles: x of all columns at once, then all of
  * a group's stages but the last are in registers before x is there, and that one as soon
- * as the first has been multiplied.  Stages are given when x is there, so that it does not
- * wait behind what comes in their place.
+ * as the first has been multiplied.
  */
 template <class T, bool ONE> D_INLINE void
 multiply_short(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
@@ -237,6 +236,7 @@ multiply_short(const struct step &a, const struct site &s, struct ring &r, struc
 	stamp(a, s, op, STEP_ASKED);
 	words_ask<N>(s.words, x, t.x, t.apart, t.asked);
 	take_twos<N, LAST>(w, next, l, t, n);
+	ring_give(r, 2 * LAST < n ? LAST : (n + 1) / 2, h.lane);
 	hand_wait(h, s);
 	settle_x<ONE, N>(x, a, s, op, t);
 	stamp(a, s, op, STEP_WEIGHTS);
@@ -247,7 +247,8 @@ multiply_short(const struct step &a, const struct site &s, struct ring &r, struc
 		float *const to = sums_at(a, s, h.at, 0), sum[GROUP][2], c[LAST][2][2][4] = {};
 
 		multiply<T, ONE, N, 2>(c[0], x, w[0], op.cols);
-		ring_give(r, all ? LAST : (left + 1) / 2, h.lane);
+		if (j > 0)
+			ring_give(r, all ? LAST : (left + 1) / 2, h.lane);
 		if (all)
 			take_two<N>(w[0], next, l, t);
 #pragma unroll
@@ -347,8 +348,8 @@ multiply_widest(const struct step &a, const struct site &s, struct ring &r, stru
 }
 
 /*
- * One tile of one sequence, of up to N units of columns, in a stage or two, which are
- * given when x is there.  Four sums at a time, since one waits for the one before.
+ * One tile of one sequence, of up to N units of columns, in a stage or two.  Four sums
+ * at a time, since one waits for the one before.
  */
 template <class T, int N> D_INLINE void
 multiply_single(const struct step &a, const struct site &s, struct ring &r, struct hand &h,
@@ -373,12 +374,12 @@ multiply_single(const struct step &a, const struct site &s, struct ring &r, stru
 			    (uint32_t)STEP_COLS)).here;
 		shared_again(&w[i], at + i % UNITS * APART * 2, i < t.units);
 	}
+	ring_give(r, (N + UNITS - 1) / UNITS, h.lane);
 	settle_x<true, N>(x, a, s, op, t);
 	stamp(a, s, op, STEP_WEIGHTS);
 #pragma unroll
 	for (int i = 0; i < N; i++)
 		multiply_unit<T>(c[i / 2 % 2], x[i], w[i], i);
-	ring_give(r, (N + UNITS - 1) / UNITS, h.lane);
 #pragma unroll
 	for (int e = 0; e < 4; e++) {
 		c[0][0][e] += c[1][0][e];
