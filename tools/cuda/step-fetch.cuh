@@ -1,6 +1,7 @@
 /*
- * step-fetch.cuh: the warp that fetches.  All that its block will multiply, in
- * that order, of all layers; it waits for nothing but free stages.
+ * step-fetch.cuh: the warps that fetch.  The first: all that its block will multiply,
+ * in that order, of all layers; it waits for nothing but free stages.  The last: what
+ * else is read comes to the L2.
  */
 #ifndef STEP_FETCH_CUH
 #define STEP_FETCH_CUH
@@ -62,7 +63,6 @@ fetch_unit(struct ring &r, const struct site &s, const struct heads &h, const st
     uint64_t policy, int lane)
 {
 	const uint32_t most = positions_a_stage<D>(), stages = stages_of<D>(m);
-
 	const uint32_t at = lane % GROUPS * UNBROKEN;
 	const bool keys = lane < GROUPS;
 	const char *const rows = (const char *)(keys ? h.k : h.v) + at;
@@ -159,15 +159,15 @@ fetch_op(const struct step &a, const struct site &s, struct ring &r, uint32_t i,
 }
 
 template <int D> D_INLINE void
-fetch(const struct step &a, const struct site &s, struct ring &r, int lane)
+fetch(const struct step &a, const struct site &s, struct ring &r, uint32_t nth, int lane)
 {
 	const uint64_t policy = read_once_policy();
 
 #pragma unroll 1
 	for (uint32_t i = 0; i <= a.n_ops; i++) {
-		if (i < a.n_ops)
+		if (i < a.n_ops && nth == fetchers(s.batch) - 1)
 			expect_op<D>(a, s, i, lane);
-		if (i > 0)
+		if (i > 0 && nth == 0)
 			fetch_op<D>(a, s, r, i - 1, policy, lane);
 	}
 }

@@ -138,7 +138,7 @@ step(const __grid_constant__ struct step a)
 	else if (warp < WARPS + (int)clerks(s.batch))
 		finish_all<T, D, ONE>(a, s, warp - WARPS, lane);
 	else
-		fetch<D>(a, s, r, lane);
+		fetch<D>(a, s, r, warp - WARPS - clerks(s.batch), lane);
 #endif
 }
 

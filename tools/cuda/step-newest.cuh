@@ -120,7 +120,7 @@ turn_head(float v[2][4], const struct new_head<D> &n)
 		v[i / 4][i % 4] *= scale;
 }
 
-/* A warp's heads, when they are there: normed, turned and, of queries, to scale, into shared memory. */
+/* A warp's heads, when they are there: normed, turned and, queries, to scale, into shared memory. */
 template <class T, int D> D_INLINE void
 take_heads(const struct step &a, const struct site &s, struct new_head<D> &n,
     const struct step_op &op)
@@ -229,7 +229,6 @@ counts_of(const struct step &a, const struct site &s, int half)
 template <class T, int N> D_INLINE void
 take_counts(uint2 p[N], const T *from)
 {
-
 #pragma unroll
 	for (int i = 0; i < N; i += 2)
 		*(uint4 *)(p + i) = *(const uint4 *)(from + i * 4);

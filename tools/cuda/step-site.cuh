@@ -3,7 +3,7 @@
 #define STEP_SITE_CUH
 
 enum {
-	WARPS = 8,			/* that multiply; then those that add up, one that fetches */
+	WARPS = 8,			/* that multiply; then those that add up, those that fetch */
 	UNIT = 32,			/* columns that a warp takes at a time */
 	GROUP_MAX = 8,			/* query heads that share a key head */
 	LOOKED = 16,			/* positions that a warp looks at at a time */
@@ -19,10 +19,17 @@ clerks(uint32_t batch)
 	return batch == 1 ? 1 : 3;
 }
 
+/* Warps that fetch: stages and all the rest; of one sequence there is room for one each. */
+static __host__ __device__ constexpr uint32_t
+fetchers(uint32_t batch)
+{
+	return batch == 1 ? 2 : 1;
+}
+
 static __host__ __device__ constexpr uint32_t
 threads(uint32_t batch)
 {
-	return (WARPS + clerks(batch) + 1) * 32;
+	return (WARPS + clerks(batch) + fetchers(batch)) * 32;
 }
 
 /* Tiles whose sums are handed over together, but for those of hidden. */
