@@ -120,7 +120,7 @@ step(const __grid_constant__ struct step a)
 		scale[threadIdx.x] = 1;
 	}
 	if (threadIdx.x < a.n_stages) {
-		barrier_init(r.full + threadIdx.x * 8, 1);
+		barrier_init(r.full + threadIdx.x * 8, ARRIVALS);
 		barrier_init(r.empty + threadIdx.x * 8, WARPS * ARRIVALS);
 	}
 	if (threadIdx.x < 2) {

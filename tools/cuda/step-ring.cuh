@@ -96,6 +96,8 @@ ring_expect(const struct ring &r, uint32_t bytes, int lane)
 	__syncwarp();			/* all have seen it: a stage of no bytes is over at once */
 	if (lane == 0)
 		barrier_expect(r.full + r.at * 8, bytes);
+	else if (ARRIVALS == 32)
+		barrier_arrive(r.full + r.at * 8);
 	__syncwarp();
 }
 
