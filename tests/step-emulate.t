@@ -38,6 +38,11 @@ near 'rows of more than half a stage, odd numbers of tiles' llama 1 2 30 20 hidd
 near 'the same, 3 sequences'                  llama 3 2 30 20 hidden_size=1056 n_heads=1 n_kv_heads=1 head_dim=64 ffn_size=1208 n_layers=1
 near 'hidden of two stages, many blocks'      llama 1 1 30 34 hidden_size=2144 n_heads=1 n_kv_heads=1 head_dim=64 ffn_size=40 n_layers=1
 near 'the same, 2 sequences'                  llama 2 1 30 34 hidden_size=2144 n_heads=1 n_kv_heads=1 head_dim=64 ffn_size=40 n_layers=1
+near 'one tile a block'                       qwen3 1 4 30 8 hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=128 ffn_size=104
+near 'the same, 2 sequences'                  qwen3 2 3 30 8 hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=128 ffn_size=104
+near 'one tile a block, down of two stages'   llama 1 2 30 8 hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=64 ffn_size=2504 n_layers=1
+near 'of more columns than are taken at once' llama 1 2 30 8 hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=64 ffn_size=3104 n_layers=1
+near 'all tiles in one block'                 llama 1 3 30 1 hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=64 ffn_size=104
 dtype=f16
 near 'f16, one sequence'                       qwen2 1 4 30 2 hidden_size=96 n_heads=6 n_kv_heads=2 head_dim=64 ffn_size=104
 near 'f16, two'                                qwen3 2 4 700 4 hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=128 ffn_size=72

@@ -42,6 +42,7 @@ ok 'three sequences, several units a block, each of two stages' 'step 3 1@200 25
 ok 'eight sequences' 'step 8 1 30 3'
 synth llama hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=64 ffn_size=2504 n_layers=1
 ok 'down of two stages' 'step 1 1@20 30 2'
+ok 'the same of one tile a block' 'step 1 1@20 30 8'
 
 # needs KIND RACE: a kind of order without which there are races, RACE among them.
 needs() {

@@ -98,10 +98,11 @@ p=4150 EMULATED_SMS=17
 export EMULATED_SMS
 near 'one kernel, 17 spans' llama bf16 1 persistent hidden_size=32 n_heads=1 n_kv_heads=1 head_dim=64 ffn_size=40 n_layers=1
 # One span, of several turns: more positions than its warps look at at a time.
-p=300 EMULATED_SMS=2
-near 'one kernel, three turns' qwen3 bf16 1 persistent hidden_size=64 n_heads=4 n_kv_heads=2 head_dim=128 ffn_size=72 n_layers=2
+p=560 EMULATED_SMS=2
+near 'one kernel, three turns' qwen3 bf16 1 persistent hidden_size=64 n_heads=4 n_kv_heads=2 head_dim=128 ffn_size=72 n_layers=1
+p=300
 near 'one kernel, two turns' qwen2 f16 2 persistent hidden_size=64 n_heads=7 n_kv_heads=1 head_dim=64 ffn_size=72 n_layers=1
-near 'one kernel, a window of two turns' mistral bf16 1 persistent hidden_size=64 n_heads=4 n_kv_heads=2 head_dim=128 ffn_size=72 n_layers=1 sliding_window=200
+near 'one kernel, a window of two turns' mistral bf16 1 persistent hidden_size=64 n_heads=4 n_kv_heads=2 head_dim=128 ffn_size=72 n_layers=1 sliding_window=280
 p=5
 unset EMULATED_SMS
 
