@@ -334,9 +334,9 @@ write_stamps(const struct bench *b, const char *path)
 	struct step s = step_by(e, fastest(b));
 	struct stamps all;
 
+	s.stamp = e->stamp;
 	begin(e);
 	launch(e, &s, BEFORE);
-	s.stamp = e->stamp;
 	device_check(cudaMemsetAsync(s.stamp, 0, (size_t)s.n_blocks * s.n_ops * STEP_EVENTS *
 	    sizeof *s.stamp, e->queue.stream), "stamps");
 	launch(e, &s, 1);

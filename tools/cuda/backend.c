@@ -402,10 +402,10 @@ cuda_stamps(void *v)
 	struct step s = e->step;
 
 	s.stamp = e->stamp;
+	for (int i = 0; i < BEFORE; i++)
+		repeat_last(e, &s);
 	device_check(cudaMemsetAsync(s.stamp, 0, (size_t)s.n_blocks * s.n_ops *
 	    STEP_EVENTS * sizeof *s.stamp, e->queue.stream), "stamps");
-	for (int i = 0; i < BEFORE; i++)
-		repeat_last(e, &e->step);
 	repeat_last(e, &s);
 	device_check(cudaStreamSynchronize(e->queue.stream), "the step with stamps");
 	return step_stamps(&s);
