@@ -19,28 +19,36 @@ number(const char *arg)
 }
 
 /*
- * The pieces of an op that blocks have, one after the other; all: how many.  One
- * more than others counts as left over.
+ * The pieces of an op that blocks have, every one once; all: how many.  One more than
+ * others counts as left over.  Of many blocks no two neighbours have pieces that meet.
  */
 static void
 check_op(const struct step_deal *d, const struct step_part *part, size_t n_ops,
     size_t op, uint32_t each, uint32_t all, uint32_t *left_over)
 {
-	uint32_t at = 0;
+	bool *dealt = xalloc(all, sizeof *dealt);
+	uint32_t before = UINT32_MAX, n = 0;
 
 	for (uint32_t b = 0; b < d->n_blocks; b++) {
 		const struct step_part *p = &part[b * n_ops + op];
-		const uint32_t more = p->n / each - all / d->n_blocks;
+		const uint32_t mine = p->n / each, more = mine - all / d->n_blocks;
 
-		if (p->first != at || p->n % each != 0)
-			errx(NS_NO, "op %zu, block %u: from %u, not %u", op, b, p->first, at);
-		if (more > (all % d->n_blocks != 0))
-			errx(NS_NO, "op %zu, block %u: %u of %u", op, b, p->n / each, all);
-		at += p->n / each;
+		if (p->n % each != 0 || more > (all % d->n_blocks != 0))
+			errx(NS_NO, "op %zu, block %u: %u of %u", op, b, mine, all);
+		if (d->n_blocks > 40 && mine > 0 && p->first == before)
+			errx(NS_NO, "op %zu, block %u: goes on where its neighbour ends", op, b);
+		for (uint32_t i = p->first; i < p->first + mine; i++) {
+			if (i >= all || dealt[i])
+				errx(NS_NO, "op %zu, block %u: piece %u is another's", op, b, i);
+			dealt[i] = true;
+			n++;
+		}
 		left_over[b] += more;
+		before = mine > 0 ? p->first + mine : UINT32_MAX;
 	}
-	if (at != all)
-		errx(NS_NO, "op %zu: %u pieces of %u", op, at, all);
+	if (n != all)
+		errx(NS_NO, "op %zu: %u pieces of %u", op, n, all);
+	free(dealt);
 }
 
 static uint32_t

@@ -9,14 +9,35 @@
 
 struct dealer {
 	uint32_t n_blocks, turn;	/* turn: whose it is */
+	uint32_t apart;			/* from a part's block to the next part's */
 	struct step_part *part;		/* of the op that is being dealt */
 	size_t	 n_ops;
 };
 
 static uint32_t
+common_divisor(uint32_t a, uint32_t b)
+{
+	return b == 0 ? a : common_divisor(b, a % b);
+}
+
+static uint32_t
 tiles(uint32_t rows)
 {
 	return (rows + STEP_ROWS - 1) / STEP_ROWS;
+}
+
+/*
+ * Neighbours on the chip read pieces that lie apart: the n-th part is of block n times
+ * this.  No divisor in common, so every block has one.
+ */
+static uint32_t
+blocks_apart(uint32_t n_blocks)
+{
+	uint32_t apart = 17;
+
+	while (common_divisor(apart, n_blocks) != 1)
+		apart++;
+	return apart;
 }
 
 /* The op's n pieces, each so many tiles; of those left over one a block, from block turn on. */
@@ -29,7 +50,7 @@ deal_from(struct dealer *d, uint32_t turn, uint32_t n, uint32_t each)
 	for (uint32_t b = 0; b < blocks; b++) {
 		const uint32_t mine = n / blocks + ((b + blocks - turn) % blocks < n % blocks);
 
-		d->part[b * d->n_ops] = (struct step_part){ (uint16_t)at, (uint16_t)(mine * each) };
+		d->part[(size_t)b * d->apart % blocks * d->n_ops] = (struct step_part){ (uint16_t)at, (uint16_t)(mine * each) };
 		at += mine;
 	}
 	d->part++;
@@ -97,6 +118,7 @@ bool
 step_deal(const struct step_deal *d, struct step_part *part)
 {
 	struct dealer to = { .n_blocks = d->n_blocks, .part = part,
+	    .apart = blocks_apart(d->n_blocks),
 	    .n_ops = (size_t)d->n_layers * STEP_VOCAB + 1 };
 
 	if (!fits(d))

@@ -32,7 +32,7 @@ enum {
 };
 
 /* So many are empty then: several sequences multiply longer than words take. */
-#define STEP_LOW(batch) ((batch) == 1 ? 2 : 1)
+#define STEP_LOW(batch) ((batch) == 1 ? 3 : 1)
 
 /* Bytes of eight columns of x, of all sequences: no less than a sector of the L2. */
 #define STEP_PIECE(batch) ((batch) == 1 ? 32 : (batch) * STEP_ROWS * 2)
