@@ -218,11 +218,12 @@ mean_of(const float *slots, const struct newest<T> &newest, int query, int lane)
 
 /* Where a query's result goes: to the context, or with those of other spans. */
 template <int D> D_INLINE uint32_t
-left_at(const struct step &a, const struct mine &m, const struct step_op &op, uint32_t query)
+left_at(const struct step &a, const struct site &s, const struct mine &m,
+    const struct step_op &op, uint32_t query)
 {
 	const uint32_t head = m.kv * m.group + query;
 
-	return a.n_splits == 1 ? op.out + (m.seq * a.q_size + head * D) * 2 :
+	return a.n_splits == 1 ? op.out + context_at<D>(a, s.batch, m.seq, head) :
 	    op.square + span_at<D>(a, m.seq, head, m.split);
 }
 
@@ -231,17 +232,18 @@ leave_head(const struct step &a, const struct site &s, const struct step_op &op,
     const struct mean<D> &mean, uint32_t to, int lane)
 {
 	if (a.n_splits == 1) {
-		const uint32_t at = to + lane / 4 * 16 + piece_word(lane % 4) * 4;
+		const uint32_t apart = STEP_CONTEXT(s.batch, a.q_size);
+		const uint32_t at = to + lane / 4 * apart + piece_word(lane % 4) * 4;
 		const float unit = __fdividef(1, mean.sum);
 
 		stamp_left(a, s, op, mean.v[0].x * unit);
 #pragma unroll
 		for (int d = 0; d < D / 64; d++)
-			words_leave(s.words, at + d * 128,
+			words_leave(s.words, at + d * 8 * apart,
 			    pair<T>(mean.v[d].x * unit, mean.v[d].y * unit));
 #pragma unroll
 		for (int d = 0; d < D / 64; d++)
-			words_wipe(s.words, at + d * 128);
+			words_wipe(s.words, at + d * 8 * apart);
 	} else {
 #pragma unroll
 		for (int d = 0; d < D / 64; d++) {
@@ -260,7 +262,7 @@ leave_none(const struct step &a, const struct site &s, const struct mine &m, con
 {
 	if (warp < m.group)
 		for (int i = lane; i < D + 2; i += 32)
-			words_put(s.words, left_at<D>(a, m, op, warp) + i * 4,
+			words_put(s.words, left_at<D>(a, s, m, op, warp) + i * 4,
 			    i == D ? -INFINITY : 0.0f);
 }
 
@@ -298,7 +300,7 @@ attend(const struct step &a, const struct site &s, struct ring &r, const struct 
 	struct share<D> mine = share_of<D>(warp, lane);
 	const int head = WARPS - 1 - warp;	/* whose sums it adds: the first are busy longest */
 	uint32_t j = m.first + first_of<D>(warp), queries = queries_at<T, D>(a, s, lane);
-	uint32_t to = left_at<D>(a, m, op, head);
+	uint32_t to = left_at<D>(a, s, m, op, head);
 
 	settle(&to);
 	settle(&queries);
@@ -427,8 +429,8 @@ add_spans(const struct step &a, const struct site &s, const struct step_op &op, 
 		at += TOGETHER * SPAN;
 		n -= TOGETHER;
 	}
-	const uint32_t to = op.out + (seq * a.q_size + head * D) * 2 + lane / 2 * 16 +
-	    lane % 2 * 4;
+	const uint32_t to = op.out + context_at<D>(a, s.batch, seq, head) +
+	    lane / 2 * STEP_CONTEXT(s.batch, a.q_size) + lane % 2 * 4;
 
 	stamp_left(a, s, op, mean[0] * all);
 	if (mine) {

@@ -129,12 +129,12 @@ expect_op(const struct step &a, const struct site &s, uint32_t i, int lane)
 	const struct step_part part = part_of(a, s, i);
 	const uint32_t first = part.first * STEP_ROWS, bytes = part.n * STEP_ROWS * 4;
 
-	words_expect(s.words, op.x, op.x_bytes, lane);
+	words_expect(s.words, op.x, op.x_bytes, a.n_blocks, lane);
 	if (op.kind == STEP_ATTEND)
 		expect_heads<D>(a, s, op, lane);
 	else if (!is_deep(op))
 		words_expect(s.words, op.square, s.batch * a.hidden / STEP_ROWS / 4 *
-		    STEP_QUAD(s.batch), lane);
+		    STEP_QUAD(s.batch), a.n_blocks, lane);
 	if (op.bias != NULL)
 		expect(op.bias + first, bytes, lane);
 	if (op.norm != NULL)

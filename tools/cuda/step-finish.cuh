@@ -40,7 +40,7 @@ template <int KIND> D_INLINE uint32_t
 place_of(const struct site &s, const struct step_op &op, uint32_t seq, uint32_t row)
 {
 	return op.out + (KIND == STEP_QKV ? (seq * op.rows + row) * 4 :
-	    row / STEP_ROWS * STEP_PIECE(s.batch) + seq * 16 + row % 4 * 4);
+	    row / STEP_ROWS * STEP_PIECE(s.batch, op.rows) + seq * 16 + row % 4 * 4);
 }
 
 /* The i-th result of a group of n tiles from the first on. */
@@ -176,7 +176,7 @@ find_scale(const struct step &a, const struct site &s, struct clerk &c, const st
 
 /*
  * Two of eight rows' values as the word of their piece of x that lies at lane % 4, a
- * lane a row.  Of one sequence they fill a sector, twice.
+ * lane a row.
  */
 template <class T> D_INLINE uint32_t
 piece_of(float mine, int lane)
@@ -188,9 +188,9 @@ piece_of(float mine, int lane)
 }
 
 D_INLINE bool
-has_piece(const struct site &s, const struct value &v, int lane)
+has_piece(const struct value &v, int lane)
 {
-	return v.there && (s.batch == 1 || lane % STEP_ROWS < 4);
+	return v.there && lane % STEP_ROWS < 4;
 }
 
 /*
@@ -204,7 +204,7 @@ leave_hidden(const struct step &a, const struct site &s, const struct step_op &o
 	const uint32_t word = piece_of<T>(h * v.norm * v.scale, lane);
 	const uint32_t tile = (v.seq * a.hidden + v.row) / STEP_ROWS;
 	const uint32_t to = op.out_square + tile / 4 * STEP_QUAD(s.batch) + tile % 4 * 4;
-	const bool piece = has_piece(s, v, lane), first = v.there && lane % STEP_ROWS == 0;
+	const bool piece = has_piece(v, lane), first = v.there && lane % STEP_ROWS == 0;
 	float square = v.there ? h * h : 0;
 
 	if (piece)
@@ -309,7 +309,7 @@ leave(const struct step &a, const struct site &s, const struct step_op &op,
 	else if (KIND == STEP_GATE) {
 		const uint32_t word = piece_of<T>(y, lane);
 
-		if (has_piece(s, v, lane))
+		if (has_piece(v, lane))
 			words_put(s.words, v.to, word);
 	} else if (v.there)
 		words_put(s.words, v.to, y);

@@ -19,7 +19,13 @@ region(size_t *at, size_t bytes)
 static size_t
 pieces(const struct engine *e, size_t cols)
 {
-	return cols / STEP_ROWS * STEP_PIECE(e->plan.batch);
+	return cols / STEP_ROWS * STEP_PIECE(e->plan.batch, cols);
+}
+
+static size_t
+context(const struct engine *e)
+{
+	return e->plan.batch * e->m->q_size / 8 * STEP_CONTEXT(e->plan.batch, e->m->q_size);
 }
 
 /* Where a layer's words lie, from where the layer's do. */
@@ -31,7 +37,7 @@ static struct places
 places_of(const struct engine *e)
 {
 	const struct model *m = e->m;
-	const size_t batch = e->plan.batch, word = e->weights.word_bytes;
+	const size_t batch = e->plan.batch;
 	const size_t squares = batch * m->hidden / STEP_ROWS / 4 * STEP_QUAD(batch);
 	struct places w = { 0 };
 
@@ -40,7 +46,7 @@ places_of(const struct engine *e)
 	w.qkv = region(&w.all, batch * (m->q_size + 2 * m->kv_size) * sizeof(float));
 	w.spans = region(&w.all, batch * m->heads * e->step.n_splits *
 	    (m->head_dim + 4) * sizeof(float));
-	w.context = region(&w.all, batch * m->q_size * word);
+	w.context = region(&w.all, context(e));
 	w.x2 = region(&w.all, pieces(e, m->hidden));
 	w.square2 = region(&w.all, squares);
 	w.act = region(&w.all, pieces(e, m->ffn));
@@ -145,7 +151,6 @@ fill_layer(struct step_op *op, const struct engine *e, uint32_t l, size_t at)
 {
 	const struct device_layer *w = &e->weights.layer[l];
 	const struct places p = places_of(e);
-	const size_t word = e->weights.word_bytes;
 	const float *next = l + 1 < e->step.n_layers ? w[1].attn_norm :
 	    e->weights.final_norm;
 	const struct matrix *m[] = { &w->qkv, &w->o, &w->gate_up, &w->down };
@@ -161,8 +166,8 @@ fill_layer(struct step_op *op, const struct engine *e, uint32_t l, size_t at)
 		op[kind[i]] = (struct step_op){ .w = m[i]->w, .cols = (uint32_t)m[i]->cols,
 		    .rows = (uint32_t)m[i]->rows / halves, .halves = halves,
 		    .kind = kind[i], .layer = l, .x = (uint32_t)(at + x[i]),
-		    .x_bytes = (uint32_t)(kind[i] == STEP_OUT ?
-		    e->plan.batch * m[i]->cols * word : pieces(e, m[i]->cols)),
+		    .x_bytes = (uint32_t)(kind[i] == STEP_OUT ? context(e) :
+		    pieces(e, m[i]->cols)),
 		    .square = (uint32_t)(at + square[i]), .out = (uint32_t)(at + out[i]),
 		    .out_square = (uint32_t)(at + out_square[i]) };
 	}

@@ -19,6 +19,7 @@ enum {
 	STEP_ROWS = 8,			/* of a tile */
 	STEP_COLS = 2048,		/* of a tile, in a stage */
 	STEP_WIDE = 2 * STEP_COLS,	/* of hidden, at most */
+	STEP_FEW = 3072,		/* columns of x, to be spread wider */
 	STEP_DEEP = 8,			/* tiles of hidden a block, at most */
 	STEP_BATCH = 8,			/* sequences, at most */
 	STEP_SPLITS = 64,		/* spans of positions, at most */
@@ -34,8 +35,15 @@ enum {
 /* So many are empty then: several sequences multiply longer than words take. */
 #define STEP_LOW(batch) ((batch) == 1 ? 3 : 1)
 
-/* Bytes of eight columns of x, of all sequences: no less than a sector of the L2. */
-#define STEP_PIECE(batch) ((batch) == 1 ? 32 : (batch) * STEP_ROWS * 2)
+/*
+ * Bytes of eight columns of x, of all sequences, and of a row of the context.  All blocks
+ * ask for the same lines at once, each of which one slice of the L2 has to give to all:
+ * few columns are spread over twice as many.
+ */
+#define STEP_SPREAD(cols) ((cols) <= STEP_FEW ? 64u : 32u)
+#define STEP_PIECE(batch, cols) \
+	((batch) * 16u < STEP_SPREAD(cols) ? STEP_SPREAD(cols) : (batch) * 16u)
+#define STEP_CONTEXT(batch, cols) ((batch) == 1 ? STEP_SPREAD(cols) : 16u)
 
 /* Bytes from four squares of h to the next four: no one's words wait behind all others'. */
 #define STEP_QUAD(batch) ((batch) == 1 ? 128 : 16)

@@ -120,8 +120,7 @@ is_deep(const struct step_op &op)
 
 /*
  * Where x lies: a sequence's eight columns are a piece.  What tiles have left is
- * a tile's pieces together, at least a sector of the L2, so that no two blocks
- * write to one (of odd numbers of sequences, some do); the context lies row by row.
+ * a tile's pieces together; the context lies row by row.
  */
 struct layout {
 	uint32_t piece, seq;		/* bytes from one to the next */
@@ -131,8 +130,16 @@ D_INLINE struct layout
 layout_of(const struct step_op &op, uint32_t batch)
 {
 	if (op.kind == STEP_OUT)
-		return { 16, op.cols * 2 };
-	return { STEP_PIECE(batch), 16 };
+		return { STEP_CONTEXT(batch, op.cols),
+		    op.cols / 8 * STEP_CONTEXT(batch, op.cols) };
+	return { STEP_PIECE(batch, op.cols), 16 };
+}
+
+/* Where the context of a sequence's head begins, in bytes. */
+template <int D> D_INLINE uint32_t
+context_at(const struct step &a, uint32_t batch, uint32_t seq, uint32_t head)
+{
+	return (seq * a.q_size + head * D) / 8 * STEP_CONTEXT(batch, a.q_size);
 }
 
 /* In a piece the second word lies third, and the third second, as a tensor core has them. */

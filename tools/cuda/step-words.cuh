@@ -71,12 +71,12 @@ words_expect_all(const struct words &w, uint32_t at, uint32_t bytes, int lane)
 		word_line_expect(w.now + i * 128);
 }
 
-/* Lines that all blocks read do: each asks for its share of many. */
+/* Lines that all of so many blocks read do: each asks for its share of many. */
 D_INLINE void
-words_expect(const struct words &w, uint32_t at, uint32_t bytes, int lane)
+words_expect(const struct words &w, uint32_t at, uint32_t bytes, uint32_t blocks, int lane)
 {
 	const uint32_t most = 64, lines = (bytes + 127) / 128;
-	const uint32_t apart = (lines + most - 1) / most;
+	const uint32_t apart = min((lines + most - 1) / most, blocks);
 
 #pragma unroll 1
 	for (uint32_t i = lane * apart + blockIdx.x % apart; i < lines; i += 32 * apart)
