@@ -297,6 +297,23 @@ fragments_turned(uint32_t r[4], uint32_t at)
 				    lane / 4 * 2, 2);
 	});
 }
+/* One, from lane to lane. */
+static uint32_t
+fragment_turned(uint32_t v)
+{
+	uint16_t two[2][2];		/* what a lane has, and gets */
+	uint32_t turned;
+
+	memcpy(two[0], &v, sizeof v);
+	meet_warp(two, [](void **all) {
+		for (int lane = 0; lane < 32; lane++)
+			for (int i = 0; i < 2; i++)
+				((uint16_t (*)[2])all[lane])[1][i] = ((uint16_t (*)[2])
+				    all[(lane % 4 * 2 + i) * 4 + lane / 8])[0][lane / 4 % 2];
+	});
+	memcpy(&turned, two[1], sizeof turned);
+	return turned;
+}
 
 /* ---- a block */
 

@@ -7,37 +7,33 @@
 #ifndef STEP_ATTENTION_CUH
 #define STEP_ATTENTION_CUH
 
+D_INLINE void
+warps_meet(void)
+{
+	threads_meet<3>(WARPS * 32);
+}
+
 /*
- * A turn is 256 positions, in two halves.  Of a half, scores are a warp's of 16
- * positions, two of each of a stage's groups; of values it has sixteen dims of all,
- * or of half of them where a head has 64.  A tensor core's rows of keys, and columns
- * of values, are the first of every group's two, then the second.
+ * Of a half, 128 positions, a warp has 16, two of each of a stage's groups.  The
+ * first two halves are looked at together.  A tensor core's rows of keys, and columns of values,
+ * are the first of every group's two, then the second.
  */
 template <int D> struct share {
 	enum {
 		IN = positions_a_stage<D>() / LOOKED, STAGES = WARPS / IN,
-		WIDE = D / 16, PARTS = WARPS / WIDE, STEPS = WARPS / PARTS,
-		EACH = STEPS / STAGES,	/* steps a stage */
-		GROUP = 2 * IN,		/* positions */
-		TWO = 2 * D * 2		/* bytes of two positions */
+		WIDE = D / 16,
+		GROUP = 2 * IN		/* positions */
 	};
 	uint32_t key, value;		/* from where a stage begins */
-	uint32_t dim, part;		/* of the dims; of the positions */
-	uint32_t put, counts;		/* where its scores' counts go, and its values' are */
 };
 
 template <int D> D_INLINE struct share<D>
 share_of(uint32_t warp, uint32_t lane)
 {
-	typedef struct share<D> of;
-	const uint32_t dim = warp % of::WIDE * 16, part = warp / of::WIDE, first = part * of::STEPS;
-	const uint32_t group = lane % GROUPS * (UNBROKEN + GAP);
+	const uint32_t first = lane % GROUPS * (UNBROKEN + GAP) + warp % share<D>::IN * 4 * D;
 	const uint32_t low = lane / 8 % 2, high = lane / 16;
 
-	return { group + warp % of::IN * of::TWO + low * D * 2 + high * 16,
-	    VALUES + group + first % of::IN * of::TWO + high * D * 2 + dim * 2 + low * 16, dim, part,
-	    (lane % 4 * 8 + lane / 8) * COUNTS + warp * 4 + lane / 4 % 2,
-	    lane * COUNTS + first * 4 };
+	return { first + low * D * 2 + high * 16, VALUES + first + high * D * 2 + low * 16 };
 }
 
 /* A warp's first position of a half. */
@@ -47,142 +43,125 @@ first_of(uint32_t warp)
 	return warp / share<D>::IN * positions_a_stage<D>() + warp % share<D>::IN * 2;
 }
 
-/* Where the next n stages lie, when they are full; instead of more than those, the first. */
-template <int D> D_INLINE void
-find_stages(uint32_t at[share<D>::STAGES], struct ring r, int n)
+/* Of a half's n stages, when they are full, a warp's: where it lies; if there is none, another. */
+template <int D> D_INLINE uint32_t
+find_stage(struct ring r, int n, uint32_t warp)
 {
-	at[0] = ring_take(r);
+	uint32_t at = ring_take(r);
+
 #pragma unroll
-	for (int k = 1; k < share<D>::STAGES; k++) {
-		at[k] = at[0];
+	for (uint32_t k = 1; k < share<D>::STAGES; k++)
 		if (k < n) {
 			ring_next(r);
-			at[k] = ring_take(r);
+			const uint32_t next = ring_take(r);
+
+			if (k == warp / share<D>::IN)
+				at = next;
 		}
-	}
+	return at;
 }
 
-/* Of a half's stages: a warp's keys; if there are none, others. */
+/* A warp's values. */
 template <int D> D_INLINE void
-take_keys(uint32_t key[D / 16][4], const struct share<D> &mine,
-    const uint32_t at[share<D>::STAGES], int warp)
+take_values(uint32_t value[share<D>::WIDE][4], uint32_t from)
 {
-	take_rows<D>(key, (warp < share<D>::IN ? at[0] : at[share<D>::STAGES - 1]) + mine.key);
-}
-
-/* Its values, of n stages. */
-template <int D> D_INLINE void
-take_values(uint32_t value[share<D>::STEPS][4], const struct share<D> &mine,
-    const uint32_t at[share<D>::STAGES], int n)
-{
-	enum { EACH = share<D>::EACH };
-
 #pragma unroll
-	for (int i = 0; i < share<D>::STEPS; i++)
-		if (i < EACH || i / EACH < n)
-			fragments_turned(value[i], at[i / EACH] + mine.value +
-			    i % EACH * share<D>::TWO);
+	for (int i = 0; i < share<D>::WIDE; i++)
+		fragments_turned(value[i], from + i * 32);
 }
 
-/* They have been read; of so many left, the unit's last is not given. */
+/*
+ * A half's stages have been read, of so many left.  The unit's last is not given: when
+ * all warps have read it, it has room for their sums.
+ */
 template <int D> D_INLINE void
 give_stages(struct ring &r, int *left, int lane)
 {
+	if (*left == 0)
+		return;
 #pragma unroll
 	for (int k = 0; k < share<D>::STAGES; k++)
 		if (*left > 0 && --*left > 0)
 			ring_give(r, lane);
+	if (*left == 0)
+		warps_meet();
 }
 
-/* All that a warp needs of a turn's first half. */
-template <int D> D_INLINE void
-take_half(uint32_t key[D / 16][4], uint32_t value[share<D>::STEPS][4],
-    const struct share<D> &mine, struct ring &r, int *left, int warp, int lane)
-{
-	uint32_t at[share<D>::STAGES];
-
-	find_stages<D>(at, r, *left);
-	take_keys<D>(key, mine, at, warp);
-	take_values<D>(value, mine, at, share<D>::STAGES);
-	give_stages<D>(r, left, lane);
-}
-
-/* Sums of a lane's two queries: of its two dims; the best score until then. */
-struct part_sums {
-	float	 o[2][4];
-	float2	 top;
+/*
+ * What a warp's positions come to, of a lane's two queries: g being lane / 4, dims
+ * i * 16 + g and the eighth after it; the best score; the sum of what they count.
+ */
+template <int D> struct part {
+	float	 o[D / 16][4], top[2], sum[4];
 };
 
-/* A warp's scores of a half's 16 positions, the first of which is j. */
-template <class T, int D> D_INLINE void
-score_half(float x[4], const uint32_t key[D / 16][4], const uint32_t query[D / 8], uint32_t j,
-    uint32_t end, int lane)
+/* A warp's scores of N halves' 16 positions each, the first of which is j. */
+template <class T, int D, int N> D_INLINE void
+score_halves(float x[N][4], const uint32_t key[N][D / 16][4], const uint32_t query[D / 8],
+    uint32_t j, uint32_t end, int lane)
 {
-	products_of<T, D>(x, key, query);
+	products_of<T, D, N>(x, key, query);
 #pragma unroll
-	for (int i = 0; i < 4; i++)
-		if (j + lane / 4 * share<D>::GROUP + i / 2 >= end)
-			x[i] = -INFINITY;
+	for (int i = 0; i < N * 4; i++)
+		if (j + i / 4 * HALF + lane / 4 * share<D>::GROUP + i % 4 / 2 >= end)
+			x[i / 4][i % 4] = -INFINITY;
 }
 
-/* The best scores of a warp's positions, for all warps. */
-D_INLINE void
-leave_top(const struct step &a, const struct site &s, const float x[2][4], int warp, int lane)
+/* The best scores of a lane's two queries, of all lanes and until now. */
+template <int N> D_INLINE void
+best_of(float best[2], const float x[N][4])
 {
-	float best[2];
-
 #pragma unroll
 	for (int e = 0; e < 2; e++) {
-		best[e] = fmaxf(fmaxf(x[0][e], x[0][2 + e]), fmaxf(x[1][e], x[1][2 + e]));
+		float of = best[e];
+
+#pragma unroll
+		for (int i = 0; i < N; i++)
+			of = fmaxf(of, fmaxf(x[i][e], x[i][2 + e]));
 #pragma unroll
 		for (int d = 4; d < 32; d *= 2)
-			best[e] = fmaxf(best[e], __shfl_xor_sync(~0u, best[e], d));
+			of = fmaxf(of, __shfl_xor_sync(~0u, of, d));
+		best[e] = of;
 	}
-	if (lane < 4)
-		tops_of(a, s, lane)[warp] = make_float2(best[0], best[1]);
 }
 
-/* What sums until now do, now that the best is another. */
-D_INLINE void
-raise_top(struct part_sums *sums, float2 top)
+/* What there has been until now, now that the best is another. */
+template <int D> D_INLINE void
+raise_top(struct part<D> *p, const float best[2])
 {
-	const float was[2] = { two_to(sums->top.x - top.x), two_to(sums->top.y - top.y) };
+	const float was[2] = { two_to(p->top[0] - best[0]), two_to(p->top[1] - best[1]) };
 
+	p->top[0] = best[0];
+	p->top[1] = best[1];
 #pragma unroll
 	for (int i = 0; i < 4; i++) {
-		sums->o[0][i] *= was[i % 2];
-		sums->o[1][i] *= was[i % 2];
+		p->sum[i] *= was[i % 2];
+#pragma unroll
+		for (int k = 0; k < D / 16; k++)
+			p->o[k][i] *= was[i % 2];
 	}
 }
 
-/* What a warp's 16 positions of a half count, for all warps. */
-template <class T> D_INLINE void
-weigh_half(T *to, const float x[4], float2 top)
+/* What 16 positions count, as a tensor core's other factor. */
+template <class T> D_INLINE uint2
+weigh_half(const float x[4], const float top[2])
 {
-#pragma unroll
-	for (int i = 0; i < 4; i++)
-		to[i % 2 * 4 * COUNTS + i / 2 * 2] =
-		    from_float<T>(two_to(x[i] - (i % 2 == 0 ? top.x : top.y)));
+	return make_uint2(
+	    fragment_turned(pair<T>(two_to(x[0] - top[0]), two_to(x[1] - top[1]))),
+	    fragment_turned(pair<T>(two_to(x[2] - top[0]), two_to(x[3] - top[1]))));
 }
 
-/* A warp's dims of a half's values, of which n stages are there, by what they count. */
+/* Their values, by that. */
 template <class T, int D> D_INLINE void
-add_half(struct part_sums *sums, const uint2 p[share<D>::STEPS],
-    const uint32_t value[share<D>::STEPS][4], int n)
+add_half(struct part<D> *p, const uint32_t value[share<D>::WIDE][4], uint2 counts)
 {
-	enum { STEPS = share<D>::STEPS, EACH = share<D>::EACH };
+	const uint32_t one = pair<T>(1, 1), ones[4] = { one, one, one, one };
 
 #pragma unroll
-	for (int i = 0; i < STEPS; i++)
-		if (i < EACH || i / EACH < n)
-			mma<T>(sums->o[i % 2], value[i], p[i].x, p[i].y);
+	for (int i = 0; i < share<D>::WIDE; i++)
+		mma<T>(p->o[i], value[i], counts.x, counts.y);
+	mma<T>(p->sum, ones, counts.x, counts.y);
 }
-
-/* The sums of a query head's positions: a lane has two values of every 64. */
-template <int D> struct mean {
-	float	 top, sum;
-	float2	 v[D / 64];
-};
 
 /* From a query's sums to the next one's, in floats: no two of a store are in the same bank. */
 template <int D> D_INLINE constexpr int
@@ -191,28 +170,102 @@ slot_of(int query)
 	return query * (D + 4);
 }
 
-/* Of the parts' sums, and the newest position. */
+/*
+ * In a slot: D values, the top, the sum.  A value's dim is g + 8 * (c + 4 * odd + 8 * d).
+ * Those of a g and a c lie together, so that they are put in one store, and taken
+ * by the two lanes that have g / 2, c, and odd: no two in the same bank.
+ */
+template <int D> struct alignas(D / 16) some {
+	float	 v[D / 64];		/* by d */
+};
+template <int D> struct alignas(D / 8) more {
+	some<D>	 odd[2];
+};
+
+D_INLINE int
+place_in_slot(int c, int g)
+{
+	return c * 8 + (g ^ c % 2);
+}
+
+template <int D> D_INLINE void
+put_part(float *slots, const struct part<D> &p, int group, int lane)
+{
+	const int g = lane / 4, t = lane % 4;
+
+#pragma unroll
+	for (int e = 0; e < 2; e++) {
+		float *const to = slots + slot_of<D>(2 * t + e);
+
+		if (2 * t + e >= group)
+			break;
+#pragma unroll
+		for (int c = 0; c < 4; c++) {
+			struct more<D> v;
+
+#pragma unroll
+			for (int i = 0; i < D / 32; i++)
+				v.odd[i % 2].v[i / 2] =
+				    p.o[c / 2 + i * 2][c % 2 * 2 + e];
+			((struct more<D> *)to)[place_in_slot(c, g)] = v;
+		}
+		if (g == 0)
+			*(float2 *)(to + D) = make_float2(p.top[e], p.sum[e]);
+	}
+}
+
+/* The sums of a query head's positions: a lane has two values of every 64. */
+template <int D> struct mean {
+	float	 top, sum;
+	float2	 v[D / 64];
+};
+
+/* The first of them: of g / 2 lane % 8 / 2, of odd lane % 2, of c lane / 8. */
+D_INLINE int
+mean_dim(int lane)
+{
+	return lane % 8 / 2 * 2 + (lane / 8 + lane % 2 * 4) * 8;
+}
+
+/* Of the warps' parts, and the newest position. */
 template <class T, int D> D_INLINE struct mean<D>
 mean_of(const float *slots, const struct newest<T> &newest, int query, int lane)
 {
-	const float *of = slots + slot_of<D>(query), weight = newest.weight[query];
-	struct mean<D> mean = { newest.top[query], newest.sum[query] };
+	const float *const of = slots + slot_of<D>(query);
+	const some<D> *const at[2] = {
+	    ((const more<D> *)of)[place_in_slot(lane / 8, lane % 8 / 2 * 2)].odd + lane % 2,
+	    ((const more<D> *)of)[place_in_slot(lane / 8, lane % 8 / 2 * 2 + 1)].odd + lane % 2 };
+	const float own = of[slot_of<D>(lane % WARPS * GROUP_MAX) + D];
+	const float score = newest.score[query];
+	struct mean<D> mean = { score, 0 };
+	float weight;
 
 #pragma unroll
+	for (int i = 0; i < WARPS; i += 2)
+		mean.top = fmaxf(mean.top, fmaxf(of[slot_of<D>(i * GROUP_MAX) + D],
+		    of[slot_of<D>((i + 1) * GROUP_MAX) + D]));
+	mean.sum = weight = two_to(score - mean.top);
+#pragma unroll
 	for (int d = 0; d < D / 64; d++) {
-		const float2 x = unpair<T>(*(const uint32_t *)(newest.value + d * 64 + lane * 2));
+		const float2 x = unpair<T>(*(const uint32_t *)(newest.value + d * 64 +
+		    mean_dim(lane)));
 
 		mean.v[d] = make_float2(weight * x.x, weight * x.y);
 	}
+	weight = two_to(own - mean.top);
 #pragma unroll
-	for (int i = 0; i < share<D>::PARTS; i++, of += slot_of<D>(GROUP_MAX))
+	for (int i = 0; i < WARPS; i++) {
+		const float w = __shfl_sync(~0u, weight, i);
+		const some<D> x = *(const some<D> *)((const float *)at[0] + slot_of<D>(i * GROUP_MAX));
+		const some<D> y = *(const some<D> *)((const float *)at[1] + slot_of<D>(i * GROUP_MAX));
+
+		mean.sum += w * of[slot_of<D>(i * GROUP_MAX) + D + 1];
 #pragma unroll
 		for (int d = 0; d < D / 64; d++) {
-			const float2 x = *(const float2 *)(of + d * 64 + lane * 2);
-
-			mean.v[d].x += x.x;
-			mean.v[d].y += x.y;
+			mean.v[d].x += w * x.v[d];
+			mean.v[d].y += w * y.v[d];
 		}
+	}
 	return mean;
 }
 
@@ -231,9 +284,11 @@ template <class T, int D> D_INLINE void
 leave_head(const struct step &a, const struct site &s, const struct step_op &op,
     const struct mean<D> &mean, uint32_t to, int lane)
 {
+	const int dim = mean_dim(lane);
+
 	if (a.n_splits == 1) {
 		const uint32_t apart = STEP_CONTEXT(s.batch, a.q_size);
-		const uint32_t at = to + lane / 4 * apart + piece_word(lane % 4) * 4;
+		const uint32_t at = to + dim / 8 * apart + piece_word(dim % 8 / 2) * 4;
 		const float unit = __fdividef(1, mean.sum);
 
 		stamp_left(a, s, op, mean.v[0].x * unit);
@@ -247,8 +302,8 @@ leave_head(const struct step &a, const struct site &s, const struct step_op &op,
 	} else {
 #pragma unroll
 		for (int d = 0; d < D / 64; d++) {
-			words_put(s.words, to + (d * 64 + lane * 2) * 4, mean.v[d].x);
-			words_put(s.words, to + (d * 64 + lane * 2 + 1) * 4, mean.v[d].y);
+			words_put(s.words, to + (d * 64 + dim) * 4, mean.v[d].x);
+			words_put(s.words, to + (d * 64 + dim + 1) * 4, mean.v[d].y);
 		}
 		if (lane < 2)
 			words_put(s.words, to + (D + lane) * 4, lane == 0 ? mean.top : mean.sum);
@@ -266,97 +321,107 @@ leave_none(const struct step &a, const struct site &s, const struct mine &m, con
 			    i == D ? -INFINITY : 0.0f);
 }
 
-/* A warp's part of the sums, in the room of keys that have been read. */
-template <int D> D_INLINE void
-put_part(float *slots, const struct part_sums &sums, const struct share<D> &mine, int lane)
+/*
+ * The first half's positions, whose values are in registers, and the scores of the
+ * second's, if a warp has some: its values, which lie at at, are taken to where its
+ * keys were.  What those count.
+ */
+template <class T, int D> D_INLINE uint2
+add_first(struct part<D> *p, uint32_t key[2][D / 16][4],
+    const uint32_t value[share<D>::WIDE][4], const uint32_t query[D / 8], uint32_t at,
+    uint32_t j, uint32_t end, int lane)
 {
-	float *const to = slots + slot_of<D>(mine.part * GROUP_MAX + lane % 4 * 2) + mine.dim +
-	    lane / 4;
+	uint2 counts[2] = {};
+	float x[2][4];
 
-#pragma unroll
-	for (int i = 0; i < 4; i++)
-		to[slot_of<D>(i % 2) + i / 2 * 8] = sums.o[0][i] + sums.o[1][i];
+	if (j + HALF < end) {
+		score_halves<T, D, 2>(x, key, query, j, end, lane);
+		best_of<2>(p->top, x);
+		counts[0] = weigh_half<T>(x[0], p->top);
+		counts[1] = weigh_half<T>(x[1], p->top);
+		take_values<D>(key[1], at);
+	} else if (j < end) {
+		score_halves<T, D, 1>(x, key, query, j, end, lane);
+		best_of<1>(p->top, x);
+		counts[0] = weigh_half<T>(x[0], p->top);
+	}
+	if (j < end)
+		add_half<T, D>(p, value, counts[0]);
+	return counts[1];
+}
+
+/* Another half, whose stages are there. */
+template <class T, int D> D_INLINE void
+add_next(struct part<D> *p, uint32_t at, const struct share<D> &mine,
+    const uint32_t query[D / 8], uint32_t j, uint32_t end, int lane)
+{
+	uint32_t row[1][D / 16][4];
+	float x[1][4], best[2] = { p->top[0], p->top[1] };
+
+	take_rows<D>(row[0], at + mine.key);
+	score_halves<T, D, 1>(x, row, query, j, end, lane);
+	take_values<D>(row[0], at + mine.value);
+	best_of<1>(best, x);
+	raise_top<D>(p, best);
+	add_half<T, D>(p, row[0], weigh_half<T>(x[0], best));
 }
 
 /*
- * Turn by turn: a warp's first keys and values are in registers before it waits
- * for its heads.  The second half's come there when the first's have been used.
+ * A warp keeps to its own positions until all warps' parts are added up.  Its first
+ * keys and values are in registers before it waits for its heads.
  */
 template <class T, int D> D_INLINE void
 attend(const struct step &a, const struct site &s, struct ring &r, const struct heads &h,
     const struct mine &m, const struct step_op &op, int warp, int lane)
 {
-	enum { STAGES = share<D>::STAGES };
-	const struct newest<T> newest = newest_of<T>(a, s);
-	struct part_sums sums = {};
+	const uint32_t end = cached_end(m);
+	struct part<D> part = { {}, { -INFINITY, -INFINITY }, {} };
 	int left = stages_of<D>(m);
 	struct new_head<D> new_one = {};
-	uint32_t key[D / 16][4], value[share<D>::STEPS][4], query[D / 8];
+	uint32_t key[2][D / 16][4], value[share<D>::WIDE][4], query[D / 8], at;
+	uint2 counts;
 	float *slots;
 
+	static_assert(WARPS * slot_of<D>(GROUP_MAX) * 4 <= STEP_STAGE);
 	ask_head<D>(&new_one, a, s, op, h, m, warp, lane);
 	settle(&lane);			/* all the rest while words are under way */
 	lane %= 32u;
-	struct share<D> mine = share_of<D>(warp, lane);
-	const int head = WARPS - 1 - warp;	/* whose sums it adds: the first are busy longest */
+	const struct share<D> mine = share_of<D>(warp, lane);
+	const int head = WARPS - 1 - warp;	/* whose parts it adds: the first are busy longest */
 	uint32_t j = m.first + first_of<D>(warp), queries = queries_at<T, D>(a, s, lane);
 	uint32_t to = left_at<D>(a, s, m, op, head);
 
 	settle(&to);
 	settle(&queries);
-	settle(&mine.put);
-	settle(&mine.counts);
-	take_half<D>(key, value, mine, r, &left, warp, lane);
+	at = find_stage<D>(r, left, warp);
+	take_rows<D>(key[0], at + mine.key);
+	take_values<D>(value, at + mine.value);
+	give_stages<D>(r, &left, lane);
+	at = find_stage<D>(r, left, warp);	/* of one half, the last again */
+	take_rows<D>(key[1], at + mine.key);
 	take_heads<T, D>(a, s, new_one, op);
 	lookers_meet();
 	stamp(a, s, op, STEP_WEIGHTS);
 	take_queries<D>(query, queries);
+	counts = add_first<T, D>(&part, key, value, query, at + mine.value, j, end, lane);
+	give_stages<D>(r, &left, lane);
+	if (j + HALF < end)
+		add_half<T, D>(&part, key[1], counts);
 #pragma unroll 1
-	for (bool any = false;; any = true) {
-		float x[2][4] = { {}, { -INFINITY, -INFINITY, -INFINITY, -INFINITY } };
-		const int more = left;
-		uint32_t at[STAGES];
-		uint2 p[share<D>::STEPS];
-		float2 top;
-
-		score_half<T, D>(x[0], key, query, j, cached_end(m), lane);
-		if (more > 0)
-			find_stages<D>(at, r, more);
-		if (j + HALF < cached_end(m)) {
-			take_keys<D>(key, mine, at, warp);
-			score_half<T, D>(x[1], key, query, j + HALF, cached_end(m), lane);
-		}
-		leave_top(a, s, x, warp, lane);
-		lookers_meet();
-		top = top_of(a, s, any ? sums.top :
-		    *(const float2 *)(newest.score + lane % 4 * 2), lane);
-		weigh_half<T>(counts_of<T>(a, s, 0) + mine.put, x[0], top);
-		if (more > 0)
-			weigh_half<T>(counts_of<T>(a, s, 1) + mine.put, x[1], top);
-		if (any)
-			raise_top(&sums, top);
-		sums.top = top;
-		lookers_meet();
-		take_counts<T, share<D>::STEPS>(p, counts_of<T>(a, s, 0) + mine.counts);
-		add_half<T, D>(&sums, p, value, STAGES);
-		if (more > 0) {
-			take_counts<T, share<D>::STEPS>(p, counts_of<T>(a, s, 1) + mine.counts);
-			take_values<D>(value, mine, at, more);
-			give_stages<D>(r, &left, lane);
-			add_half<T, D>(&sums, p, value, more);
-		}
-		if (left == 0)
-			break;
-		j += 2 * HALF;
-		take_half<D>(key, value, mine, r, &left, warp, lane);
+	for (j += 2 * HALF; left > 0; j += HALF) {
+		at = find_stage<D>(r, left, warp);
+		if (j < end)
+			add_next<T, D>(&part, at, mine, query, j, end, lane);
+		give_stages<D>(r, &left, lane);
 	}
 	stamp(a, s, op, STEP_MULTIPLIED);
 	slots = (float *)(s.stages + r.at * STEP_STAGE);
-	put_part<D>(slots, sums, mine, lane);
+	put_part<D>(slots + slot_of<D>(warp * GROUP_MAX), part, a.group, lane);
 	lookers_meet();
 	stamp(a, s, op, STEP_SUMMED);
-	if (head < (int)m.group)
-		leave_head<T, D>(a, s, op, mean_of<T, D>(slots, newest, head, lane), to, lane);
+	if (head < (int)a.group)
+		leave_head<T, D>(a, s, op, mean_of<T, D>(slots, newest_of<T>(a, s), head, lane), to,
+		    lane);
 	bulk_fence();
 	ring_give(r, lane);
 }

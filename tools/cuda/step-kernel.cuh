@@ -33,10 +33,8 @@ lay_room(struct step *a, uint32_t dim)
 	a->most_tiles = max(tiles, tiles_a_group(batch));
 	r.residual = r.sums + 2 * a->most_tiles * sums_stride(batch) * 4;
 	r.newest = r.residual + STEP_DEEP * batch * STEP_ROWS * 4;
-	r.tops = r.newest + 4 * GROUP_MAX * 4 + dim * 2;
-	r.counts = r.tops + WARPS * GROUP_MAX * 4;
-	r.row = r.counts + HALF_COUNTS * 2;
-	r.ops = r.row + max((GROUP_MAX + 2) * (dim + 8), (uint32_t)HALF_COUNTS) * 2;
+	r.row = r.newest + GROUP_MAX * 4 + dim * 2;
+	r.ops = r.row + (GROUP_MAX + 2) * (dim + 8) * 2;
 	r.heads = r.ops + a->n_ops * sizeof *a->op;
 	r.parts = r.heads + a->n_layers * sizeof *a->heads;
 	r.all = r.parts + a->n_ops * sizeof *a->part;

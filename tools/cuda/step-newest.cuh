@@ -1,7 +1,7 @@
 /*
  * step-newest.cuh: the new row's heads, as they come, and its position, which is
- * not in the cache yet.  The warp that adds up puts it there, and leaves what it
- * comes to for those who looked at the others.
+ * not in the cache yet.  The warp that adds up puts it there, and leaves its score
+ * and value for those who looked at the others.
  */
 #ifndef STEP_NEWEST_CUH
 #define STEP_NEWEST_CUH
@@ -13,10 +13,9 @@ lookers_meet(void)
 	threads_meet<1>((WARPS + 1) * 32);
 }
 
-/* In shared memory: each query's score by the newest key, and how much it counts. */
+/* In shared memory: each query's score by the newest key; the newest value. */
 template <class T> struct newest {
-	float	*score, *weight;
-	float	*top, *sum;		/* the best score of all positions; what all count */
+	float	*score;
 	T	*value;
 };
 
@@ -25,8 +24,7 @@ newest_of(const struct step &a, const struct site &s)
 {
 	float *const score = (float *)(s.room + a.room.newest);
 
-	return { score, score + GROUP_MAX, score + 2 * GROUP_MAX, score + 3 * GROUP_MAX,
-	    (T *)(score + 4 * GROUP_MAX) };
+	return { score, (T *)(score + GROUP_MAX) };
 }
 
 /* A group's n-th head: its queries, then key, then value. */
@@ -167,126 +165,36 @@ take_rows(uint32_t key[D / 16][4], uint32_t from)
 		fragments(key[i], from + i * 32);
 }
 
-/* Of 16 keys and a lane's two queries: of keys lane / 4 and lane / 4 + 8 of the factor. */
-template <class T, int D> D_INLINE void
-products_of(float x[4], const uint32_t key[D / 16][4], const uint32_t query[D / 8])
+/* Of N times 16 keys and a lane's two queries: of keys lane / 4 and lane / 4 + 8 of the factor. */
+template <class T, int D, int N> D_INLINE void
+products_of(float x[N][4], const uint32_t key[N][D / 16][4], const uint32_t query[D / 8])
 {
-	float part[2][4] = {};
+	float part[N][2][4] = {};
 
 #pragma unroll
 	for (int i = 0; i < D / 16; i++)
-		mma<T>(part[i % 2], key[i], query[i * 2], query[i * 2 + 1]);
 #pragma unroll
-	for (int i = 0; i < 4; i++)
-		x[i] = part[0][i] + part[1][i];
+		for (int k = 0; k < N; k++)
+			mma<T>(part[k][i % 2], key[k][i], query[i * 2], query[i * 2 + 1]);
+#pragma unroll
+	for (int i = 0; i < N * 4; i++)
+		x[i / 4][i % 4] = part[i / 4][0][i % 4] + part[i / 4][1][i % 4];
 }
 
-/* Of the newest key, which is all 16, and a lane's two queries. */
-template <class T, int D> D_INLINE float2
+/* Of the newest key, which is all 16. */
+template <class T, int D> D_INLINE void
 score_newest(const struct step &a, const struct site &s, const struct mine &m, int lane)
 {
 	const T *const head = head_room<T, D>(a, s, a.group);
-	uint32_t query[D / 8], key[D / 16][4];
-	float x[4];
+	uint32_t query[D / 8], key[1][D / 16][4];
+	float x[1][4];
 
 	take_queries<D>(query, queries_at<T, D>(a, s, lane));
-	take_rows<D>(key, (uint32_t)__cvta_generic_to_shared(head) + lane / 16 * 16);
-	products_of<T, D>(x, key, query);
-	return has_newest(m) ? make_float2(x[0], x[1]) : make_float2(-INFINITY, -INFINITY);
-}
-
-/* In shared memory: of each warp's positions, the best scores of queries 2t and 2t + 1. */
-D_INLINE float2 *
-tops_of(const struct step &a, const struct site &s, int t)
-{
-	return (float2 *)(s.room + a.room.tops) + t * WARPS;
-}
-
-/* The best scores of all warps' positions, or those before: of a lane's two queries. */
-D_INLINE float2
-top_of(const struct step &a, const struct site &s, float2 top, int lane)
-{
-	const float4 *const tops = (const float4 *)tops_of(a, s, lane % 4);
-
-#pragma unroll
-	for (int i = 0; i < WARPS / 2; i++) {
-		const float4 of = tops[i];
-
-		top.x = fmaxf(top.x, fmaxf(of.x, of.z));
-		top.y = fmaxf(top.y, fmaxf(of.y, of.w));
-	}
-	return top;
-}
-
-/* In shared memory: what a half's positions count, of a query every fourth of them together. */
-template <class T> D_INLINE T *
-counts_of(const struct step &a, const struct site &s, int half)
-{
-	return (T *)(s.room + a.room.counts) + half * HALF_COUNTS;
-}
-
-/* What N times 16 of them count, as a tensor core's other factor. */
-template <class T, int N> D_INLINE void
-take_counts(uint2 p[N], const T *from)
-{
-#pragma unroll
-	for (int i = 0; i < N; i += 2)
-		*(uint4 *)(p + i) = *(const uint4 *)(from + i * 4);
-}
-
-template <int D> D_INLINE constexpr uint32_t
-stages_a_half(void)
-{
-	return HALF / positions_a_stage<D>();
-}
-
-/* What a half's positions count, added up: of a lane's two queries. */
-template <class T> D_INLINE void
-add_counts(float2 *sum, const struct step &a, const struct site &s, int half, int lane)
-{
-	const uint32_t one = pair<T>(1, 1), ones[4] = { one, one, one, one };
-	float part[4][4] = {};
-	uint2 p[WARPS];
-
-	take_counts<T, WARPS>(p, counts_of<T>(a, s, half) + lane * COUNTS);
-#pragma unroll
-	for (int i = 0; i < WARPS; i++)
-		mma<T>(part[i % 4], ones, p[i].x, p[i].y);
-	sum->x += part[0][0] + part[1][0] + (part[2][0] + part[3][0]);
-	sum->y += part[0][1] + part[1][1] + (part[2][1] + part[3][1]);
-}
-
-/* Of all warps' positions and the newest, turn after turn. */
-template <class T, int D> D_INLINE void
-weigh_newest(const struct step &a, const struct site &s, const struct mine &m, float2 score,
-    int lane)
-{
-	const struct newest<T> newest = newest_of<T>(a, s);
-	const bool first = lane < 4;
-	float2 best = score, weight, sum = {};
-
-	if (first)
-		((float2 *)newest.score)[lane] = score;
-#pragma unroll 1
-	for (int left = stages_of<D>(m); left > 0; left -= 2 * stages_a_half<D>()) {
-		float2 top;
-
-		lookers_meet();		/* tops are there */
-		top = top_of(a, s, best, lane);
-		sum.x *= two_to(best.x - top.x);
-		sum.y *= two_to(best.y - top.y);
-		best = top;
-		lookers_meet();		/* and what positions count */
-		add_counts<T>(&sum, a, s, 0, lane);
-		if (left > (int)stages_a_half<D>())
-			add_counts<T>(&sum, a, s, 1, lane);
-	}
-	weight = make_float2(two_to(score.x - best.x), two_to(score.y - best.y));
-	if (first) {
-		((float2 *)newest.weight)[lane] = weight;
-		((float2 *)newest.top)[lane] = best;
-		((float2 *)newest.sum)[lane] = make_float2(sum.x + weight.x, sum.y + weight.y);
-	}
+	take_rows<D>(key[0], (uint32_t)__cvta_generic_to_shared(head) + lane / 16 * 16);
+	products_of<T, D, 1>(x, key, query);
+	if (lane < 4)
+		((float2 *)newest_of<T>(a, s).score)[lane] = has_newest(m) ?
+		    make_float2(x[0][0], x[0][1]) : make_float2(-INFINITY, -INFINITY);
 }
 
 /* What a lane keeps of the key and the value; the value stays in shared memory, too. */
@@ -333,15 +241,13 @@ look_at_newest(const struct step &a, const struct site &s, const struct step_op 
 	for (uint32_t i = 0; i < part.n; i++) {
 		const struct mine m = unit_of(a, s, h, part.first + i);
 		struct kept<D> kept;
-		float2 score;
 
 		if (m.first >= m.end)
 			continue;
 		lookers_meet();		/* heads are there */
-		score = score_newest<T, D>(a, s, m, lane);
+		score_newest<T, D>(a, s, m, lane);
 		take_kept<T, D>(&kept, a, s, lane);
-		weigh_newest<T, D>(a, s, m, score, lane);
-		lookers_meet();		/* sums are */
+		lookers_meet();		/* parts are */
 		keep_newest<T, D>(kept, h, m, lane);
 	}
 }

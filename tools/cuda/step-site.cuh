@@ -7,9 +7,7 @@ enum {
 	UNIT = 32,			/* columns that a warp takes at a time */
 	GROUP_MAX = 8,			/* query heads that share a key head */
 	LOOKED = 16,			/* positions that a warp looks at at a time */
-	HALF = WARPS * LOOKED,		/* of a turn */
-	COUNTS = HALF / 4 + 8,		/* of every fourth of them, of a query: from these to the next */
-	HALF_COUNTS = GROUP_MAX * 4 * COUNTS
+	HALF = WARPS * LOOKED		/* of a turn */
 };
 
 /* Warps that add up: of one sequence there is little to add. */

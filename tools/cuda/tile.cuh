@@ -43,4 +43,14 @@ fragments_turned(uint32_t r[4], uint32_t at)
 	    : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at) : "memory");
 }
 
+/* A fragment of 8 x 8 words, its rows as columns. */
+D_INLINE uint32_t
+fragment_turned(uint32_t v)
+{
+	uint32_t turned;
+
+	asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(turned) : "r"(v));
+	return turned;
+}
+
 #endif
