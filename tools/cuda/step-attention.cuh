@@ -15,13 +15,12 @@ warps_meet(void)
 
 /*
  * Of a half, 128 positions, a warp has 16, two of each of a stage's groups.  The
- * first two halves are looked at together.  A tensor core's rows of keys, and columns of values,
- * are the first of every group's two, then the second.
+ * first two halves are looked at together.  A tensor core's rows of keys, and columns
+ * of values, are the first of every group's two, then the second.
  */
 template <int D> struct share {
 	enum {
 		IN = positions_a_stage<D>() / LOOKED, STAGES = WARPS / IN,
-		WIDE = D / 16,
 		GROUP = 2 * IN		/* positions */
 	};
 	uint32_t key, value;		/* from where a stage begins */
@@ -63,10 +62,10 @@ find_stage(struct ring r, int n, uint32_t warp)
 
 /* A warp's values. */
 template <int D> D_INLINE void
-take_values(uint32_t value[share<D>::WIDE][4], uint32_t from)
+take_values(uint32_t value[D / 16][4], uint32_t from)
 {
 #pragma unroll
-	for (int i = 0; i < share<D>::WIDE; i++)
+	for (int i = 0; i < D / 16; i++)
 		fragments_turned(value[i], from + i * 32);
 }
 
@@ -88,7 +87,7 @@ give_stages(struct ring &r, int *left, int lane)
 }
 
 /*
- * What a warp's positions come to, of a lane's two queries: g being lane / 4, dims
+ * What a warp's positions come to, of a lane's two columns: g being lane / 4, dims
  * i * 16 + g and the eighth after it; the best score; the sum of what they count.
  */
 template <int D> struct part {
@@ -107,7 +106,7 @@ score_halves(float x[N][4], const uint32_t key[N][D / 16][4], const uint32_t que
 			x[i / 4][i % 4] = -INFINITY;
 }
 
-/* The best scores of a lane's two queries, of all lanes and until now. */
+/* The best scores of a lane's two columns, of all lanes and until now. */
 template <int N> D_INLINE void
 best_of(float best[2], const float x[N][4])
 {
@@ -153,21 +152,21 @@ weigh_half(const float x[4], const float top[2])
 
 /* Their values, by that. */
 template <class T, int D> D_INLINE void
-add_half(struct part<D> *p, const uint32_t value[share<D>::WIDE][4], uint2 counts)
+add_half(struct part<D> *p, const uint32_t value[D / 16][4], uint2 counts)
 {
 	const uint32_t one = pair<T>(1, 1), ones[4] = { one, one, one, one };
 
 #pragma unroll
-	for (int i = 0; i < share<D>::WIDE; i++)
+	for (int i = 0; i < D / 16; i++)
 		mma<T>(p->o[i], value[i], counts.x, counts.y);
 	mma<T>(p->sum, ones, counts.x, counts.y);
 }
 
-/* From a query's sums to the next one's, in floats: no two of a store are in the same bank. */
+/* From a column's sums to the next one's, in floats: no two of a store are in the same bank. */
 template <int D> D_INLINE constexpr int
-slot_of(int query)
+slot_of(int column)
 {
-	return query * (D + 4);
+	return column * (D + 4);
 }
 
 /*
@@ -188,16 +187,17 @@ place_in_slot(int c, int g)
 	return c * 8 + (g ^ c % 2);
 }
 
+/* Of columns that are not there twice. */
 template <int D> D_INLINE void
-put_part(float *slots, const struct part<D> &p, int group, int lane)
+put_part(float *slots, const struct part<D> &p, const struct step &a, int lane)
 {
-	const int g = lane / 4, t = lane % 4;
+	const uint32_t g = lane / 4, t = lane % 4;
 
 #pragma unroll
 	for (int e = 0; e < 2; e++) {
 		float *const to = slots + slot_of<D>(2 * t + e);
 
-		if (2 * t + e >= group)
+		if (2 * t + e >= column_of(a, a.group) || (e > 0 && are_twice(a)))
 			break;
 #pragma unroll
 		for (int c = 0; c < 4; c++) {
@@ -216,7 +216,7 @@ put_part(float *slots, const struct part<D> &p, int group, int lane)
 
 /* The sums of a query head's positions: a lane has two values of every 64. */
 template <int D> struct mean {
-	float	 top, sum;
+	float	 top, sum, unit;	/* one over the sum */
 	float2	 v[D / 64];
 };
 
@@ -227,28 +227,37 @@ mean_dim(int lane)
 	return lane % 8 / 2 * 2 + (lane / 8 + lane % 2 * 4) * 8;
 }
 
-/* Of the warps' parts, and the newest position. */
+/* Of the warps' parts, whose slots of its column begin there, and the newest position. */
 template <class T, int D> D_INLINE struct mean<D>
-mean_of(const float *slots, const struct newest<T> &newest, int query, int lane)
+mean_of(const float *slot, const float *score, const T *value, int lane)
 {
-	const float *const of = slots + slot_of<D>(query);
-	const some<D> *const at[2] = {
-	    ((const more<D> *)of)[place_in_slot(lane / 8, lane % 8 / 2 * 2)].odd + lane % 2,
-	    ((const more<D> *)of)[place_in_slot(lane / 8, lane % 8 / 2 * 2 + 1)].odd + lane % 2 };
-	const float own = of[slot_of<D>(lane % WARPS * GROUP_MAX) + D];
-	const float score = newest.score[query];
-	struct mean<D> mean = { score, 0 };
+	enum { PART = slot_of<D>(GROUP_MAX) };
+	const int pair = place_in_slot(lane / 8, lane % 8 / 2 * 2);
+	const float own = slot[lane % WARPS * PART + D];
+	struct mean<D> mean = { *score };
+	uint32_t newest[D / 64];
+	float2 known[WARPS];		/* top and sum */
+	some<D> v[WARPS][2];
 	float weight;
 
 #pragma unroll
+	for (int i = 0; i < WARPS; i++) {
+		const more<D> *const part = (const more<D> *)(slot + i * PART);
+
+		known[i] = *(const float2 *)(slot + i * PART + D);
+		v[i][0] = part[pair].odd[lane % 2];
+		v[i][1] = part[pair ^ 1].odd[lane % 2];
+	}
+#pragma unroll
+	for (int d = 0; d < D / 64; d++)
+		newest[d] = *(const uint32_t *)(value + d * 64 + mean_dim(lane));
+#pragma unroll
 	for (int i = 0; i < WARPS; i += 2)
-		mean.top = fmaxf(mean.top, fmaxf(of[slot_of<D>(i * GROUP_MAX) + D],
-		    of[slot_of<D>((i + 1) * GROUP_MAX) + D]));
-	mean.sum = weight = two_to(score - mean.top);
+		mean.top = fmaxf(mean.top, fmaxf(known[i].x, known[i + 1].x));
+	mean.sum = weight = two_to(*score - mean.top);
 #pragma unroll
 	for (int d = 0; d < D / 64; d++) {
-		const float2 x = unpair<T>(*(const uint32_t *)(newest.value + d * 64 +
-		    mean_dim(lane)));
+		const float2 x = unpair<T>(newest[d]);
 
 		mean.v[d] = make_float2(weight * x.x, weight * x.y);
 	}
@@ -256,16 +265,15 @@ mean_of(const float *slots, const struct newest<T> &newest, int query, int lane)
 #pragma unroll
 	for (int i = 0; i < WARPS; i++) {
 		const float w = __shfl_sync(~0u, weight, i);
-		const some<D> x = *(const some<D> *)((const float *)at[0] + slot_of<D>(i * GROUP_MAX));
-		const some<D> y = *(const some<D> *)((const float *)at[1] + slot_of<D>(i * GROUP_MAX));
 
-		mean.sum += w * of[slot_of<D>(i * GROUP_MAX) + D + 1];
+		mean.sum += w * known[i].y;
 #pragma unroll
 		for (int d = 0; d < D / 64; d++) {
-			mean.v[d].x += w * x.v[d];
-			mean.v[d].y += w * y.v[d];
+			mean.v[d].x += w * v[i][0].v[d];
+			mean.v[d].y += w * v[i][1].v[d];
 		}
 	}
+	mean.unit = __fdividef(1, mean.sum);
 	return mean;
 }
 
@@ -289,13 +297,12 @@ leave_head(const struct step &a, const struct site &s, const struct step_op &op,
 	if (a.n_splits == 1) {
 		const uint32_t apart = STEP_CONTEXT(s.batch, a.q_size);
 		const uint32_t at = to + dim / 8 * apart + piece_word(dim % 8 / 2) * 4;
-		const float unit = __fdividef(1, mean.sum);
 
-		stamp_left(a, s, op, mean.v[0].x * unit);
+		stamp_left(a, s, op, mean.v[0].x * mean.unit);
 #pragma unroll
 		for (int d = 0; d < D / 64; d++)
 			words_leave(s.words, at + d * 8 * apart,
-			    pair<T>(mean.v[d].x * unit, mean.v[d].y * unit));
+			    pair<T>(mean.v[d].x * mean.unit, mean.v[d].y * mean.unit));
 #pragma unroll
 		for (int d = 0; d < D / 64; d++)
 			words_wipe(s.words, at + d * 8 * apart);
@@ -328,7 +335,7 @@ leave_none(const struct step &a, const struct site &s, const struct mine &m, con
  */
 template <class T, int D> D_INLINE uint2
 add_first(struct part<D> *p, uint32_t key[2][D / 16][4],
-    const uint32_t value[share<D>::WIDE][4], const uint32_t query[D / 8], uint32_t at,
+    const uint32_t value[D / 16][4], const uint32_t query[D / 8], uint32_t at,
     uint32_t j, uint32_t end, int lane)
 {
 	uint2 counts[2] = {};
@@ -378,7 +385,7 @@ attend(const struct step &a, const struct site &s, struct ring &r, const struct 
 	struct part<D> part = { {}, { -INFINITY, -INFINITY }, {} };
 	int left = stages_of<D>(m);
 	struct new_head<D> new_one = {};
-	uint32_t key[2][D / 16][4], value[share<D>::WIDE][4], query[D / 8], at;
+	uint32_t key[2][D / 16][4], value[D / 16][4], query[D / 8], at;
 	uint2 counts;
 	float *slots;
 
@@ -388,6 +395,8 @@ attend(const struct step &a, const struct site &s, struct ring &r, const struct 
 	lane %= 32u;
 	const struct share<D> mine = share_of<D>(warp, lane);
 	const int head = WARPS - 1 - warp;	/* whose parts it adds: the first are busy longest */
+	const uint32_t column = column_of(a, head);
+	const struct newest<T> newest = newest_of<T>(a, s);
 	uint32_t j = m.first + first_of<D>(warp), queries = queries_at<T, D>(a, s, lane);
 	uint32_t to = left_at<D>(a, s, m, op, head);
 
@@ -416,12 +425,12 @@ attend(const struct step &a, const struct site &s, struct ring &r, const struct 
 	}
 	stamp(a, s, op, STEP_MULTIPLIED);
 	slots = (float *)(s.stages + r.at * STEP_STAGE);
-	put_part<D>(slots + slot_of<D>(warp * GROUP_MAX), part, a.group, lane);
+	put_part<D>(slots + slot_of<D>(warp * GROUP_MAX), part, a, lane);
 	lookers_meet();
 	stamp(a, s, op, STEP_SUMMED);
 	if (head < (int)a.group)
-		leave_head<T, D>(a, s, op, mean_of<T, D>(slots, newest_of<T>(a, s), head, lane), to,
-		    lane);
+		leave_head<T, D>(a, s, op, mean_of<T, D>(slots + slot_of<D>(column),
+		    newest.score + column, newest.value, lane), to, lane);
 	bulk_fence();
 	ring_give(r, lane);
 }

@@ -13,7 +13,7 @@ lookers_meet(void)
 	threads_meet<1>((WARPS + 1) * 32);
 }
 
-/* In shared memory: each query's score by the newest key; the newest value. */
+/* In shared memory: each column's score by the newest key; the newest value. */
 template <class T> struct newest {
 	float	*score;
 	T	*value;
@@ -138,16 +138,33 @@ take_heads(const struct step &a, const struct site &s, struct new_head<D> &n,
 			    make_uint2(pair<T>(v[i][0], v[i][1]), pair<T>(v[i][2], v[i][3]));
 }
 
-/* Where a tensor core's rows of queries begin: of query lane % 8, or of the last. */
+/*
+ * A tensor core's columns are queries, of which a lane has two: of up to four queries
+ * the same twice.
+ */
+D_INLINE bool
+are_twice(const struct step &a)
+{
+	return a.group <= GROUP_MAX / 2;
+}
+
+D_INLINE uint32_t
+column_of(const struct step &a, uint32_t query)
+{
+	return are_twice(a) ? query * 2 : query;
+}
+
+/* Where rows of queries begin: of column lane % 8, or of the last. */
 template <class T, int D> D_INLINE uint32_t
 queries_at(const struct step &a, const struct site &s, uint32_t lane)
 {
-	const T *head = head_room<T, D>(a, s, min(lane % 8, a.group - 1));
+	const uint32_t query = are_twice(a) ? lane % 8 / 2 : lane % 8;
+	const T *head = head_room<T, D>(a, s, min(query, a.group - 1));
 
 	return (uint32_t)__cvta_generic_to_shared(head) + lane / 8 * 16;
 }
 
-/* A lane's words of them: of query lane / 4. */
+/* A lane's words of them: of column lane / 4. */
 template <int D> D_INLINE void
 take_queries(uint32_t query[D / 8], uint32_t from)
 {
@@ -165,7 +182,7 @@ take_rows(uint32_t key[D / 16][4], uint32_t from)
 		fragments(key[i], from + i * 32);
 }
 
-/* Of N times 16 keys and a lane's two queries: of keys lane / 4 and lane / 4 + 8 of the factor. */
+/* Of N times 16 keys and a lane's two columns: of keys lane / 4 and lane / 4 + 8 of the factor. */
 template <class T, int D, int N> D_INLINE void
 products_of(float x[N][4], const uint32_t key[N][D / 16][4], const uint32_t query[D / 8])
 {

@@ -26,7 +26,7 @@ struct step_op {
 struct step_room {
 	uint32_t sums;			/* [2][most tiles] of [sum][batch][8] floats, or [8][sum] */
 	uint32_t residual;		/* [tile of hidden][batch][8] floats */
-	uint32_t newest;		/* position: [8 heads] floats; [dim] words */
+	uint32_t newest;		/* position: [8 columns] floats; [dim] words */
 	uint32_t row;			/* the new one's: [8 heads + 2][dim + 8] words */
 	uint32_t ops, parts, heads;	/* [n_ops] twice, [n_layers] */
 	uint32_t all;
