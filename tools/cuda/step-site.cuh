@@ -7,7 +7,7 @@ enum {
 	UNIT = 32,			/* columns that a warp takes at a time */
 	GROUP_MAX = 8,			/* query heads that share a key head */
 	LOOKED = 16,			/* positions that a warp looks at at a time */
-	HALF = WARPS * LOOKED		/* of a turn */
+	HALF = WARPS * LOOKED		/* that all do: the first two are looked at together */
 };
 
 /* Warps that add up: of one sequence there is little to add. */
