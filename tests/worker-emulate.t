@@ -97,14 +97,14 @@ is 'its kernels, if asked for'    step=kernels 'took 1 -m moe --step kernels'
 p=4150 EMULATED_SMS=17
 export EMULATED_SMS
 near 'one kernel, 17 spans' llama bf16 1 persistent hidden_size=32 n_heads=1 n_kv_heads=1 head_dim=64 ffn_size=40 n_layers=1
-# One span, of several turns: more positions than its warps look at at a time.
+# One span: more positions than warps look at at a time, 128, or at first, 256.
 p=560 EMULATED_SMS=2
-near 'one kernel, three turns' qwen3 bf16 1 persistent hidden_size=64 n_heads=4 n_kv_heads=2 head_dim=128 ffn_size=72 n_layers=1
+near 'one kernel, more than 512 positions' qwen3 bf16 1 persistent hidden_size=64 n_heads=4 n_kv_heads=2 head_dim=128 ffn_size=72 n_layers=1
 p=150
-near 'one kernel, two halves of a turn' qwen3 bf16 1 persistent hidden_size=64 n_heads=8 n_kv_heads=1 head_dim=128 ffn_size=72 n_layers=1
+near 'one kernel, more than 128 positions' qwen3 bf16 1 persistent hidden_size=64 n_heads=8 n_kv_heads=1 head_dim=128 ffn_size=72 n_layers=1
 p=300
-near 'one kernel, two turns' qwen2 f16 2 persistent hidden_size=64 n_heads=7 n_kv_heads=1 head_dim=64 ffn_size=72 n_layers=1
-near 'one kernel, a window of two turns' mistral bf16 1 persistent hidden_size=64 n_heads=4 n_kv_heads=2 head_dim=128 ffn_size=72 n_layers=1 sliding_window=280
+near 'one kernel, more than 256 positions' qwen2 f16 2 persistent hidden_size=64 n_heads=7 n_kv_heads=1 head_dim=64 ffn_size=72 n_layers=1
+near 'one kernel, a window of more than 256' mistral bf16 1 persistent hidden_size=64 n_heads=4 n_kv_heads=2 head_dim=128 ffn_size=72 n_layers=1 sliding_window=280
 p=5
 unset EMULATED_SMS
 
