@@ -130,6 +130,16 @@ run; sed -i 's/10000	400	10400/9700	400	10100/' run/steps.tsv
 exits 1 'less than predicted' 'ns-check run' 'predicted_read: fail: prefill: memory delivers 3 % less than the checkpoint says must be read: a layer or tensor is predicted and not executed'
 echo write_allocate=1 >>run/platform.kv; sed -i 's/9700/10400/' run/steps.tsv
 is 'a line is fetched to be written' '10400 10400 0 0.02 pass' "col predicted_read prefill '$all'"
+# Eight tokens of 2 + 2 x 3 values of 2 bytes are 128, more than the 100 of the last level; of 2 + 2 x 2 96.
+more() { run; sed -i 's/10000	400	10400/10400	400	10800/' run/steps.tsv; printf '%s\n' "$@" >>run/model.kv; }
+more hidden_size=2 ffn_size=3
+says 'activations leave the caches' predicted_read prefill warn 'memory delivers 4 % more than the checkpoint says must be read: of so many tokens activations leave the caches (128 bytes at gate and up, of 100 of the last level)'
+more hidden_size=2 ffn_size=2
+says 'they do not'      predicted_read prefill fail 'memory delivers 4 % more'
+more hidden_size=2 ffn_size=1 n_experts_per_token=3 expert_ffn_size=1
+says 'of three experts' predicted_read prefill warn '(128 bytes at gate and up'
+sed -i 's/10400	400	10800/9600	400	10000/' run/steps.tsv
+says 'and what is less still fails' predicted_read prefill fail 'memory delivers 4 % less'
 run; sed -i 's/n_experts=0/n_experts=4/' run/model.kv
 is 'experts: their tolerance' '0.05 0.05' 'echo $(col predicted_read decode tolerance_ratio) $(col predicted_read prefill tolerance_ratio)'
 run; sed -i 's/400	10400/700	10700/' run/steps.tsv

@@ -32,6 +32,19 @@ reads(const struct run *r, const struct need *need)
 	    need->write_bytes : 0);
 }
 
+/* Gate's and up's input and output, of a step's tokens: the least that they take. */
+static double
+widest_activations(const struct run *r, const struct measured *m)
+{
+	enum { WORD_BYTES = 2 };
+	const double experts = kv_num(&r->model, "n_experts_per_token");
+	const double ffn = experts > 0 ? experts * kv_num(&r->model, "expert_ffn_size") :
+	    kv_num(&r->model, "ffn_size");
+
+	return m->n_tokens / (double)m->n_steps *
+	    (kv_num(&r->model, "hidden_size") + 2 * ffn) * WORD_BYTES;
+}
+
 enum direction { READ, WRITE };
 
 static void
@@ -43,6 +56,7 @@ judge_phase(struct run *r, const struct measured *m, enum direction d)
 	double expected = d == READ ? reads(r, &need) : need.write_bytes;
 	double measured = d == READ ? m->read_bytes : m->write_bytes;
 	double ll = setting(r, "last_level_bytes", 0);
+	const double wide = r->model.path == NULL ? NAN : widest_activations(r, m);
 	struct finding f = finding(NULL, m->phase, m->source, expected, measured,
 	    tolerance(r, m->phase));
 	char by[32];
@@ -86,6 +100,11 @@ judge_phase(struct run *r, const struct measured *m, enum direction d)
 		    "predicted and not executed, part of the work was not "
 		    "captured, or a metric is missing%s", m->phase,
 		    percent(f.error, by), m->n_missing > 0 ? " (some are)" : "");
+	else if (ll > 0 && wide > ll)
+		found(r, &f, WARN, "%s: memory delivers %s more than the checkpoint "
+		    "says must be read: of so many tokens activations leave the caches "
+		    "(%.12g bytes at gate and up, of %.12g of the last level), and "
+		    "weights may be read again", m->phase, percent(f.error, by), wide, ll);
 	else
 		found(r, &f, FAIL, "%s: memory delivers %s more than the "
 		    "checkpoint says must be read: weights are read again, "
