@@ -36,7 +36,12 @@ const void *cu_probe(void);		/* a kernel: is there code for this device? */
 /* rows.cu: one row, or one value, at a time. */
 void	cu_embed(const struct queue *, enum word, float *x, const void *table,
 	    const uint32_t *token, size_t hidden, size_t rows);
-void	cu_norm(const struct queue *, enum word, void *out, const float *x,
+/* To be added up: n times [row][value]. */
+struct addends {
+	const float *part;
+	size_t	 n;
+};
+void	cu_norm(const struct queue *, enum word, void *out, float *x, struct addends,
 	    const float *weight, float eps, size_t hidden, size_t rows);
 /* act[row][n] = silu(gate) * up from gate_up[row][2 n] */
 void	cu_silu(const struct queue *, enum word, void *act, const void *gate_up,
@@ -83,7 +88,7 @@ bool	cu_flash_can(enum word, const struct heads *);
 void	cu_flash(const struct queue *, enum word, const struct heads *,
 	    const void *q, void *out, uint32_t first, size_t rows);
 enum { SPLITS_MAX = 256 };
-/* decode.cu: one row a sequence, out of f32 q, k, v; rope and cache included. */
+/* decode.cu: one row a sequence, out of f32 q, k, v in parts; rope and cache included. */
 struct split {
 	float	*part;			/* [seq][kv_head][n_splits][group][dim + 2] */
 	unsigned *arrived;		/* [seq][kv_head] */
@@ -91,7 +96,7 @@ struct split {
 };
 bool	cu_decode_can(enum word, const struct heads *);
 void	cu_decode(const struct queue *, enum word, const struct heads *,
-	    const struct split *, const float *qkv, void *out);
+	    const struct split *, struct addends qkv, void *out);
 
 /* gemm.cu: out[m][n] from x[m][k] and w[n][k], any shape, any word. */
 enum gemm_out { OUT_WORD, OUT_F32, OUT_ADD };	/* OUT_ADD: f32, added */

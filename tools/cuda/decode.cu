@@ -120,20 +120,23 @@ ahead(const struct heads &h, const struct mine &m)
 
 /* Queries, the newest key and the newest value, as words in shared memory. */
 template <class T, int D> D_INLINE void
-prepare(T *qs, const struct heads &h, const struct mine &m, const float *qkv,
+prepare(T *qs, const struct heads &h, const struct mine &m, struct addends qkv,
     const struct turn<D> t[2], int warp, int lane)
 {
 	const bool newest = m.position >= m.first && m.position < m.end;
-	float v[2][D / 32];
+	const size_t row = (h.heads + 2 * h.kv_heads) * (size_t)D;
+	float v[2][D / 32] = {};
 
+#pragma unroll 4
+	for (size_t p = 0; p < qkv.n; p++)
 #pragma unroll
-	for (int n = 0; n < 2; n++)
+		for (int n = 0; n < 2; n++)
 #pragma unroll
-		for (int i = 0; i < D / 32; i++)
-			if (warp + n * WARPS < m.group + 2)
-				v[n][i] = __ldcg(qkv + ((size_t)m.seq * (h.heads + 2 * h.kv_heads) +
-				    head_of(h, m, warp + n * WARPS)) * D + lane + i / 2 * 32 +
-				    i % 2 * D / 2);
+			for (int i = 0; i < D / 32; i++)
+				if (warp + n * WARPS < m.group + 2)
+					v[n][i] += __ldcg(qkv.part + (p * h.batch + m.seq) * row +
+					    head_of(h, m, warp + n * WARPS) * D + lane + i / 2 * 32 +
+					    i % 2 * D / 2);
 #pragma unroll
 	for (int n = 0; n < 2; n++) {
 		const unsigned i = warp + n * WARPS;
@@ -244,7 +247,7 @@ weigh(float *weight, const float *part, size_t stride, int n, unsigned query,
 }
 
 template <class T, int D> __global__ void __launch_bounds__(WARPS * 32)
-decode(struct heads h, struct split split, const float *qkv, T *out)
+decode(struct heads h, struct split split, struct addends qkv, T *out)
 {
 	extern __shared__ __align__(16) unsigned char smem[];
 	float *part = (float *)smem;		/* [warp][GROUP][D + 2] */
@@ -343,7 +346,7 @@ decode(struct heads h, struct split split, const float *qkv, T *out)
 
 template <class T, int D> static void
 launch_decode(const struct queue *q, const struct heads *h, const struct split *s,
-    const float *qkv, void *out)
+    struct addends qkv, void *out)
 {
 	const unsigned shared = WARPS * GROUP * (D + 2) * 4 + (GROUP + 2) * D * 2 +
 	    WARPS * GROUP * 20 * 2;
@@ -363,7 +366,7 @@ cu_decode_can(enum word word, const struct heads *h)
 
 void
 cu_decode(const struct queue *q, enum word word, const struct heads *h,
-    const struct split *s, const float *qkv, void *out)
+    const struct split *s, struct addends qkv, void *out)
 {
 	if (h->dim == 64)
 		BY_SHORT_WORD(word, (launch_decode<T, 64>(q, h, s, qkv, out)));

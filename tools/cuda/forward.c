@@ -17,9 +17,9 @@ through(struct engine *e, const struct matrix *w, const void *x, void *out,
 }
 
 static void
-norm(struct engine *e, const float *x, const float *weight, size_t rows)
+norm(struct engine *e, float *x, const float *weight, size_t rows)
 {
-	cu_norm(&e->queue, e->weights.word, e->xn, x, weight,
+	cu_norm(&e->queue, e->weights.word, e->xn, x, (struct addends){ 0 }, weight,
 	    (float)e->m->arch->norm_eps, e->m->hidden, rows);
 }
 
@@ -35,7 +35,7 @@ attend(struct engine *e, size_t l, uint32_t first, size_t rows)
 	norm(e, e->x, w->attn_norm, rows);
 	if (first == AT_PLACE && cu_decode_can(word, &h)) {
 		through(e, &w->qkv, e->xn, e->qkv, OUT_F32, rows);
-		cu_decode(q, word, &h, &e->split, e->qkv, e->context);
+		cu_decode(q, word, &h, &e->split, (struct addends){ e->qkv, 1 }, e->context);
 	} else {
 		through(e, &w->qkv, e->xn, e->qkv, OUT_WORD, rows);
 		cu_rope(q, word, &h, e->qkv, e->q, first, rows);
@@ -140,7 +140,7 @@ feed(struct engine *e, size_t l, uint32_t first, size_t rows)
 
 /* The next tokens out of the last rows of x. */
 static void
-choose(struct engine *e, const float *last)
+choose(struct engine *e, float *last)
 {
 	norm(e, last, e->weights.final_norm, e->plan.batch);
 	through(e, &e->weights.lm_head, e->xn, (void *)(uintptr_t)e->finish.logits,
@@ -197,7 +197,8 @@ stream_layer(struct engine *e, size_t l)
 	const struct heads h = heads_of(e, l);
 
 	stream(e, &w->qkv, w->attn_norm, (struct gemv){ .out = e->qkv, .to = GEMV_F32 });
-	cu_decode(&e->queue, e->weights.word, &h, &e->split, e->qkv, e->context);
+	cu_decode(&e->queue, e->weights.word, &h, &e->split, (struct addends){ e->qkv, 1 },
+	    e->context);
 	stream(e, &w->o, NULL, (struct gemv){ .x = e->context, .out = e->x,
 	    .bias = w->o_bias, .to = GEMV_ADD });
 	if (w->router.w != NULL) {

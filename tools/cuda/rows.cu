@@ -12,16 +12,23 @@ embed(float *x, const T *table, const uint32_t *token, size_t hidden)
 }
 
 template <class T> __global__ void
-norm(T *out, const float *x, const float *weight, float eps, size_t hidden)
+norm(T *out, float *x, struct addends add, const float *weight, float eps, size_t hidden)
 {
+	const size_t stride = gridDim.x * hidden, row = blockIdx.x * hidden;
 	float sum = 0;
 
 	let_next_start();
 	wait_for_last();
-	out += blockIdx.x * hidden;
-	x += blockIdx.x * hidden;
-	for (size_t i = threadIdx.x; i < hidden; i += blockDim.x)
-		sum += x[i] * x[i];
+	out += row;
+	x += row;
+	for (size_t i = threadIdx.x; i < hidden; i += blockDim.x) {
+		float v = x[i];
+
+		for (size_t p = 0; p < add.n; p++)
+			v += add.part[p * stride + row + i];
+		x[i] = v;
+		sum += v * v;
+	}
 	sum = 1 / sqrtf(block_sum(sum) / (float)hidden + eps);
 	for (size_t i = threadIdx.x; i < hidden; i += blockDim.x)
 		out[i] = from_float<T>(weight[i] * (x[i] * sum));
@@ -41,16 +48,40 @@ put4(T *out, float a, float b, float c, float d)
 	*(uint2 *)out = make_uint2(pair<T>(a, b), pair<T>(c, d));
 }
 
+D_INLINE float4
+plus(float4 a, float4 b)
+{
+	return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+}
+
+/* A thread's fours of a row, with what is to be added to them. */
+D_INLINE void
+add_sums(float4 v[FOURS], float4 *x, const float4 *part, unsigned n_parts, size_t stride,
+    unsigned n)
+{
+#pragma unroll 4
+	for (unsigned p = 0; p < n_parts; p++)
+#pragma unroll
+		for (unsigned i = 0, at = threadIdx.x; i < FOURS; i++, at += blockDim.x)
+			if (at < n)
+				v[i] = plus(v[i], __ldcg(part + p * stride + at));
+#pragma unroll
+	for (unsigned i = 0, at = threadIdx.x; i < FOURS; i++, at += blockDim.x)
+		if (at < n)
+			x[at] = v[i];
+}
+
 /* The same of n times four values, read once; the weights before the row is there. */
 template <class T> __global__ void
-norm4(T *out, const float4 *x, const float4 *weight, float eps, unsigned n)
+norm4(T *out, float4 *x, struct addends add, const float4 *weight, float eps, unsigned n)
 {
+	const size_t row = blockIdx.x * (size_t)n;
 	float4 v[FOURS], w[FOURS];
 	float sum = 0;
 
 	let_next_start();
-	out += blockIdx.x * (size_t)n * 4;
-	x += blockIdx.x * (size_t)n;
+	out += row * 4;
+	x += row;
 #pragma unroll
 	for (unsigned i = 0, at = threadIdx.x; i < FOURS; i++, at += blockDim.x)
 		if (at < n)
@@ -59,6 +90,8 @@ norm4(T *out, const float4 *x, const float4 *weight, float eps, unsigned n)
 #pragma unroll
 	for (unsigned i = 0, at = threadIdx.x; i < FOURS; i++, at += blockDim.x)
 		v[i] = at < n ? __ldcg(x + at) : make_float4(0, 0, 0, 0);
+	if (add.n > 0)
+		add_sums(v, x, (const float4 *)add.part + row, add.n, gridDim.x * (size_t)n, n);
 #pragma unroll
 	for (unsigned i = 0; i < FOURS; i++)
 		sum += v[i].x * v[i].x + v[i].y * v[i].y + v[i].z * v[i].z + v[i].w * v[i].w;
@@ -117,17 +150,17 @@ cu_embed(const struct queue *q, enum word word, float *x, const void *table,
 }
 
 void
-cu_norm(const struct queue *q, enum word word, void *out, const float *x,
+cu_norm(const struct queue *q, enum word word, void *out, float *x, struct addends add,
     const float *weight, float eps, size_t hidden, size_t rows)
 {
 	const size_t n = hidden / 4, threads = min((n + 63) / 64 * 32, (size_t)1024);
 
 	if (hidden % 4 == 0 && n <= FOURS * threads)
 		BY_WORD(word, launch(q, norm4<T>, dim3(rows), threads, 0, (T *)out,
-		    (const float4 *)x, (const float4 *)weight, eps, n));
+		    (float4 *)x, add, (const float4 *)weight, eps, n));
 	else
-		BY_WORD(word, launch(q, norm<T>, dim3(rows), 512, 0, (T *)out, x, weight,
-		    eps, hidden));
+		BY_WORD(word, launch(q, norm<T>, dim3(rows), 512, 0, (T *)out, x, add,
+		    weight, eps, hidden));
 }
 
 void
