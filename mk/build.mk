@@ -20,6 +20,8 @@ DESTDIR  :=
 NVCC       := $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
 CUDA_ARCHS := 80 90 100 120
 NVCCFLAGS  := -O3 -std=c++17
+# wgmma is of 9.0a alone: code for that chip and none else.
+chips = $(if $(filter %/wide.cu.o,$@),$(CUDA_ARCHS:90=90a),$(CUDA_ARCHS))
 ifneq ($(NVCC),)
 # Its home, as it says itself: what PATH finds may be a script that calls it, and the
 # same compiler by another name is no reason to compile again.
@@ -27,7 +29,7 @@ cuda_home := $(or $(patsubst %/bin,%,$(realpath $(shell $(NVCC) --dryrun -x cu /
 	$(patsubst %/bin/nvcc,%,$(realpath $(NVCC))))
 CPPFLAGS += -DNS_CUDA
 nvcompile = $(or $(wildcard $(cuda_home)/bin/nvcc),$(NVCC)) -objtemp -Itools/lib $(NVCCFLAGS) -Xcompiler -fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-ffile-prefix-map=$(CURDIR)=. \
-	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$a,code=sm_$a) \
+	$(foreach a,$(chips),-gencode arch=compute_$a,code=sm_$a) \
 	-gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 cuda_libs := $(firstword $(wildcard $(cuda_home)/lib64/libcudart_static.a \
 	$(cuda_home)/lib/libcudart_static.a) -lcudart_static) -lrt -lpthread

@@ -15,7 +15,7 @@ compile() (
 	$kernel -c -o "$dir/cu/cuda.o" tests/emulate-cuda.cpp || exit
 	$kernel -std=c++20 -Dcu_step=emulated_step -c -o "$dir/cu/step.o" tests/step-emulate.cpp || exit
 	for f in tools/cuda/*.cu; do
-		case $f in */calib.cu | */step.cu) continue ;; esac
+		case $f in */calib.cu | */step.cu | */wide.cu) continue ;; esac
 		$kernel -include emulate-launch.hpp -x c++ -c -o "$dir/cu/$(basename "$f" .cu).o" "$f" || exit
 	done
 	"$cc" -DNS_CUDA -Itools/lib -isystem "$cuda/include" -o "$dir/emulated" tools/ns-worker.c tools/worker/*.c \

@@ -102,7 +102,7 @@ static void
 lay(struct engine *e, struct arena *a)
 {
 	const struct model *m = e->m;
-	const size_t batch = e->plan.batch;
+	const size_t batch = e->plan.batch, qkv = m->q_size + 2 * m->kv_size;
 	size_t rows, pairs, w;
 
 	weights_lay(&e->weights, m, a);
@@ -114,10 +114,12 @@ lay(struct engine *e, struct arena *a)
 	e->xn = take(a, rows, m->hidden * w);
 	e->q = take(a, rows, m->q_size * w);
 	e->context = take(a, rows, m->q_size * w);
-	e->qkv = take(a, rows > 2 * batch ? rows : 2 * batch,
-	    (m->q_size + 2 * m->kv_size) * w);
+	e->qkv = take(a, rows > 2 * batch ? rows : 2 * batch, qkv * w);
 	e->gate_up = take(a, pairs, 2 * m->ffn * w);
 	e->act = take(a, pairs, m->ffn * w);
+	if (batch >= WIDE_LEAST && batch <= WIDE_MOST)
+		e->parts = take(a, WIDE_SPANS * batch, (m->hidden > qkv ? m->hidden : qkv) *
+		    sizeof(float));
 	e->kv = take(a, 2 * m->n_layers * e->n_positions, batch * m->kv_size * w);
 	e->cos = take(a, e->n_positions, m->head_dim / 2 * sizeof(float));
 	e->sin = take(a, e->n_positions, m->head_dim / 2 * sizeof(float));

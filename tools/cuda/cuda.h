@@ -114,6 +114,26 @@ struct gemm {
 void	cu_gemm(const struct queue *, enum word, const struct gemm *);
 
 /*
+ * wide.cu: x through w for more rows than the step's kernel takes; false: not a
+ * product for it.
+ */
+enum wide_to {
+	WIDE_PARTS,			/* f32 [part][batch][rows], WIDE_SPANS parts at most */
+	WIDE_SILU,			/* words [batch][rows / 2]: silu(gate) * up, gate above up */
+	WIDE_BEST			/* keys [batch][part], a part a multiprocessor at most */
+};
+enum { WIDE_LEAST = 9, WIDE_MOST = 64 };	/* rows of x */
+struct wide {
+	const void *w;			/* [rows][cols] words */
+	const void *x;			/* [batch][cols] words */
+	void	*out;
+	float	*logits;		/* [batch][rows], of WIDE_BEST; or NULL */
+	uint32_t batch, rows, cols;
+	enum wide_to to;
+};
+bool	cu_wide(const struct queue *, enum word, const struct wide *, size_t *n_parts);
+
+/*
  * moe.cu: score[row][expert] of the normed x, which is not rounded to a word
  * here: near ties must fall as they do where all is f32.
  */

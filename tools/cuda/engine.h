@@ -5,6 +5,7 @@
 #include "../worker/worker.h"
 #include "cuda.h"
 #include "step.h"
+#include "wide-plan.h"
 
 /* device.c: the one device, and words for what goes wrong. */
 void	device_check(cudaError_t, const char *what);	/* dies */
@@ -86,6 +87,8 @@ struct engine {
 	void	*qkv;			/* [row][q + 2 kv] words; floats in decode */
 	void	*gate_up, *act;		/* [pair][2 ffn], [pair][ffn] */
 	float	*y;			/* [pair][hidden], of a mixture */
+	float	*parts;			/* [WIDE_SPANS][row][hidden, or q + 2 kv], for cu_wide */
+	size_t	 n_parts;		/* of them, not yet added to x */
 	float	*cos, *sin;
 	void	*kv;
 	uint32_t *prompt;		/* [prompt][batch] */

@@ -16,11 +16,47 @@ through(struct engine *e, const struct matrix *w, const void *x, void *out,
 	    .n = w->rows, .k = w->cols, .to = to });
 }
 
+/* Of x, to which the parts of a product are added first. */
 static void
 norm(struct engine *e, float *x, const float *weight, size_t rows)
 {
-	cu_norm(&e->queue, e->weights.word, e->xn, x, (struct addends){ 0 }, weight,
-	    (float)e->m->arch->norm_eps, e->m->hidden, rows);
+	cu_norm(&e->queue, e->weights.word, e->xn, x, (struct addends){ e->parts, e->n_parts },
+	    weight, (float)e->m->arch->norm_eps, e->m->hidden, rows);
+	e->n_parts = 0;
+}
+
+/* Of a row a sequence; false: not one for cu_wide. */
+static bool
+wide(struct engine *e, const struct matrix *w, const void *x, void *out, enum wide_to to,
+    size_t *n_parts)
+{
+	return cu_wide(&e->queue, e->weights.word, &(struct wide){ .w = w->w, .x = x,
+	    .out = out, .logits = e->finish.keep == NULL ? NULL :
+	    (void *)(uintptr_t)e->finish.logits, .batch = (uint32_t)e->plan.batch,
+	    .rows = (uint32_t)w->rows, .cols = (uint32_t)w->cols, .to = to }, n_parts);
+}
+
+/* e->x += x through w, at once or by the norm that follows. */
+static void
+add(struct engine *e, const struct matrix *w, const void *x, const float *bias,
+    uint32_t first, size_t rows)
+{
+	if (first != AT_PLACE || bias != NULL ||
+	    !wide(e, w, x, e->parts, WIDE_PARTS, &e->n_parts))
+		gemm(e, &(struct gemm){ .x = x, .w = w->w, .out = e->x, .bias = bias,
+		    .m = rows, .n = w->rows, .k = w->cols, .to = OUT_ADD });
+}
+
+/* xn of a row a sequence through w, in f32. */
+static struct addends
+project(struct engine *e, const struct matrix *w)
+{
+	struct addends a = { .part = e->parts };
+
+	if (wide(e, w, e->xn, e->parts, WIDE_PARTS, &a.n))
+		return a;
+	through(e, w, e->xn, e->qkv, OUT_F32, e->plan.batch);
+	return (struct addends){ e->qkv, 1 };
 }
 
 /* x += attention(norm x): rows of any number. */
@@ -34,8 +70,7 @@ attend(struct engine *e, size_t l, uint32_t first, size_t rows)
 
 	norm(e, e->x, w->attn_norm, rows);
 	if (first == AT_PLACE && cu_decode_can(word, &h)) {
-		through(e, &w->qkv, e->xn, e->qkv, OUT_F32, rows);
-		cu_decode(q, word, &h, &e->split, (struct addends){ e->qkv, 1 }, e->context);
+		cu_decode(q, word, &h, &e->split, project(e, &w->qkv), e->context);
 	} else {
 		through(e, &w->qkv, e->xn, e->qkv, OUT_WORD, rows);
 		cu_rope(q, word, &h, e->qkv, e->q, first, rows);
@@ -44,9 +79,7 @@ attend(struct engine *e, size_t l, uint32_t first, size_t rows)
 		else
 			cu_attention(q, word, &h, e->q, e->context, first, rows);
 	}
-	gemm(e, &(struct gemm){ .x = e->context, .w = w->o.w, .out = e->x,
-	    .bias = w->o_bias, .m = rows, .n = w->o.rows, .k = w->o.cols,
-	    .to = OUT_ADD });
+	add(e, &w->o, e->context, w->o_bias, first, rows);
 }
 
 /* The experts' scores of normed x: near ties are decided in f32. */
@@ -127,26 +160,33 @@ static void
 feed(struct engine *e, size_t l, uint32_t first, size_t rows)
 {
 	const struct device_layer *w = &e->weights.layer[l];
+	size_t one;
 
 	if (w->router.w != NULL) {
 		mix(e, l, first, rows);
 		return;
 	}
 	norm(e, e->x, w->ffn_norm, rows);
-	through(e, &w->gate_up, e->xn, e->gate_up, OUT_WORD, rows);
-	cu_silu(&e->queue, e->weights.word, e->act, e->gate_up, w->down.cols, rows);
-	through(e, &w->down, e->act, e->x, OUT_ADD, rows);
+	if (first != AT_PLACE || !wide(e, &w->gate_up, e->xn, e->act, WIDE_SILU, &one)) {
+		through(e, &w->gate_up, e->xn, e->gate_up, OUT_WORD, rows);
+		cu_silu(&e->queue, e->weights.word, e->act, e->gate_up, w->down.cols, rows);
+	}
+	add(e, &w->down, e->act, NULL, first, rows);
 }
 
 /* The next tokens out of the last rows of x. */
 static void
 choose(struct engine *e, float *last)
 {
+	struct finish f = e->finish;
+
 	norm(e, last, e->weights.final_norm, e->plan.batch);
-	through(e, &e->weights.lm_head, e->xn, (void *)(uintptr_t)e->finish.logits,
-	    OUT_F32, e->plan.batch);
-	cu_best(&e->queue, &e->finish);
-	cu_finish(&e->queue, e->weights.word, &e->finish);
+	if (!wide(e, &e->weights.lm_head, e->xn, f.best, WIDE_BEST, &f.n_best)) {
+		through(e, &e->weights.lm_head, e->xn, (void *)(uintptr_t)f.logits, OUT_F32,
+		    e->plan.batch);
+		cu_best(&e->queue, &f);
+	}
+	cu_finish(&e->queue, e->weights.word, &f);
 }
 
 void
