@@ -198,8 +198,6 @@ static inline float to_float(float v) { return v; }
 template <> float from_float<float>(float v) { return v; }
 template <class V> static inline V __ldg(const V *p) { return *p; }
 template <class V> static inline V __ldcg(const V *p) { return *p; }
-static inline void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-static inline unsigned atomicAdd(unsigned *p, unsigned v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
 static inline void ask_ahead(const void *) {}
 static inline uint4
 stream16(const void *p)

@@ -70,7 +70,7 @@ struct running {
 	jmp_buf	 home;
 	std::unique_ptr<lane[]> lanes;
 	meeting	 warp[THREADS_MOST / 32], all, named[16];
-	std::vector<std::function<void()>> later;
+	std::vector<std::function<void()>> later, at_end;
 	std::unique_ptr<char[]> stacks;
 	const std::function<void()> *work;	/* of each thread */
 	uint64_t random;
@@ -176,6 +176,15 @@ __ballot_sync(unsigned, bool v)
 static inline bool __all_sync(unsigned mask, bool v) { return __ballot_sync(mask, v) == ~0u; }
 static inline bool __any_sync(unsigned mask, bool v) { return __ballot_sync(mask, v) != 0; }
 static inline int __popc(unsigned v) { return __builtin_popcount(v); }
+
+static inline void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline unsigned atomicAdd(unsigned *p, unsigned v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
+/* Of what a block has for itself. */
+static inline void
+atomicMax(unsigned long long *p, unsigned long long v)
+{
+	__atomic_store_n(p, max(__atomic_load_n(p, __ATOMIC_RELAXED), v), __ATOMIC_RELAXED);
+}
 
 /* ---- numbers */
 
@@ -415,6 +424,8 @@ run_block(dim3 index, int threads, uint64_t seed, const std::function<void()> &w
 	}
 	if (!b->later.empty())
 		wrong("the block has ended before what was to come");
+	for (const std::function<void()> &check : b->at_end)
+		check();
 }
 
 #endif

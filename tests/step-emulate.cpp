@@ -7,10 +7,9 @@
 #include <set>
 #include <thread>
 
-#include "emulate.hpp"
+#include "emulate-barrier.hpp"
 #include "step.h"
 
-#define STEP_PTX_CUH
 #define TILE_CUH
 
 static thread_local const struct step *given;
@@ -21,11 +20,6 @@ static inline uint32_t
 __cvta_generic_to_shared(const void *p)
 {
 	return (uint32_t)((intptr_t)p - (intptr_t)smem);
-}
-static inline void *
-shared_of(uint32_t at)
-{
-	return (void *)((intptr_t)smem + (int32_t)at);
 }
 static uint4
 shared16(uint32_t at)
@@ -141,78 +135,6 @@ clock_ns(void)
 	return __atomic_add_fetch(&now, 1, __ATOMIC_SEQ_CST);
 }
 static inline unsigned long long __ldcg(const unsigned long long *p) { return *p; }
-static inline void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-static inline unsigned atomicAdd(uint32_t *p, uint32_t v) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }
-static inline void
-atomicMax(unsigned long long *p, unsigned long long v)
-{
-	__atomic_store_n(p, max(__atomic_load_n(p, __ATOMIC_RELAXED), v), __ATOMIC_RELAXED);
-}
-
-/* A barrier: turns, who must come, who is still to come, bytes that are. */
-struct barrier {
-	uint16_t turn;
-	uint8_t	 all, left;
-	int32_t	 bytes;
-};
-static barrier *
-barrier_of(uint32_t at)
-{
-	return (barrier *)shared_of(at);
-}
-static void
-barrier_turn(barrier *b)
-{
-	if (b->left == 0 && b->bytes == 0) {
-		b->turn++;
-		b->left = b->all;
-	}
-}
-static void
-barrier_init(uint32_t at, uint32_t n)
-{
-	races_barrier(barrier_of(at), sizeof(barrier));
-	*barrier_of(at) = { 0, (uint8_t)n, (uint8_t)n, 0 };
-}
-static void
-barrier_arrive(uint32_t at)
-{
-	barrier *b = barrier_of(at);
-
-	races_give(b, b->turn, BY_ARRIVAL);
-	if (b->left-- == 0)
-		wrong("one too many at a barrier");
-	barrier_turn(b);
-}
-enum { ARRIVALS = 1 };
-static void
-warp_arrive(uint32_t at, int lane)
-{
-	__syncwarp();
-	if (lane == 0)
-		barrier_arrive(at);
-}
-static void
-barrier_expect(uint32_t at, uint32_t bytes)
-{
-	barrier_of(at)->bytes += (int32_t)bytes;
-	barrier_arrive(at);
-}
-static void
-barrier_wait(uint32_t at, uint32_t parity)
-{
-	const uint32_t *b = (const uint32_t *)barrier_of(at);
-
-	while ((barrier_of(at)->turn & 1) == parity)
-		pass(b, *b);
-	races_take(b, barrier_of(at)->turn - 1, BY_ARRIVAL);
-}
-static bool
-barrier_is_over(uint32_t at, uint32_t parity)
-{
-	return (barrier_of(at)->turn & 1) != parity;
-}
-static uint64_t read_once_policy(void) { return 0; }
 template <class V> static void settle(V *) { }
 static void bulk_fence(void) { races_proxy_fence(); }
 /* Barriers of stages, one for each copy that is to come. */
@@ -237,8 +159,7 @@ bulk_copy(uint32_t to, const void *from, uint32_t bytes, uint32_t at, uint64_t)
 	here->later.push_back([=] {
 		under_way.erase(under_way.find(at));
 		memcpy(shared_of(to), from, bytes);
-		barrier_of(at)->bytes -= (int32_t)bytes;
-		barrier_turn(barrier_of(at));
+		barrier_got(at, bytes);
 	});
 }
 
