@@ -69,26 +69,34 @@ hold(void)
 		until([] { return mine->may_go_on; });
 }
 
+static void
+last_is_awaited(void **)
+{
+	change([] { mine->resting++; });
+	until([] { return mine->may_work; });
+	change([] { mine->resting--; });
+	has_waited = true;
+	hold();
+}
+
+static void
+next_is_let_start(void **)
+{
+	change([] { mine->let += !has_let; });
+	has_let = true;
+	hold();
+}
+
 static inline void
 wait_for_last(void)
 {
-	meet(gate, (uint32_t)here->threads, nullptr, [](void **) {
-		change([] { mine->resting++; });
-		until([] { return mine->may_work; });
-		change([] { mine->resting--; });
-		has_waited = true;
-		hold();
-	});
+	meet(gate, (uint32_t)here->threads, nullptr, last_is_awaited);
 }
 
 static inline void
 let_next_start(void)
 {
-	meet(gate, (uint32_t)here->threads, nullptr, [](void **) {
-		change([] { mine->let += !has_let; });
-		has_let = true;
-		hold();
-	});
+	meet(gate, (uint32_t)here->threads, nullptr, next_is_let_start);
 }
 
 static void
