@@ -1,8 +1,8 @@
 /*
  * emulate-cuda.cpp: what the CUDA backend asks of the runtime, for kernels that
  * are emulated (emulate-launch.hpp): a device of EMULATED_SMS multiprocessors, or
- * four, whose memory is the host's, without cuBLASLt and wide.cu.  The kernel of a
- * whole step comes from step-emulate.cpp, and overlaps with none.
+ * four, whose memory is the host's, without cuBLASLt.  The kernel of a whole step
+ * comes from step-emulate.cpp, and overlaps with none.
  */
 #include <chrono>
 
@@ -15,7 +15,6 @@ struct blas *blas_open(void *, size_t) { return nullptr; }
 bool blas_gemm(struct blas *, cudaStream_t, enum word, const struct gemm *) { return false; }
 bool blas_tune(struct blas *, cudaStream_t) { return false; }
 void blas_close(struct blas *) {}
-bool cu_wide(const struct queue *, enum word, const struct wide *, size_t *) { return false; }
 void emulated_step(const struct queue *, enum word, const struct step *, uint32_t dim);
 void
 cu_step(const struct queue *q, enum word word, const struct step *a, uint32_t dim)

@@ -11,12 +11,13 @@ mkdir c cu
 # shellcheck disable=SC2046,SC2086 # words of a command
 compile() (
 	cd "$top" || exit
-	kernel="g++ -std=c++17 -O1 -fno-strict-aliasing -fno-extern-tls-init -Itests -Itools/lib -Itools/cuda -isystem $cuda/include"
+	kernel="g++ -std=c++17 -O1 -fno-strict-aliasing -fno-extern-tls-init -Itests -Itools/lib -iquote tools/cuda -isystem $cuda/include"
 	$kernel -c -o "$dir/cu/cuda.o" tests/emulate-cuda.cpp || exit
 	$kernel -std=c++20 -Dcu_step=emulated_step -c -o "$dir/cu/step.o" tests/step-emulate.cpp || exit
 	for f in tools/cuda/*.cu; do
-		case $f in */calib.cu | */step.cu | */wide.cu) continue ;; esac
-		$kernel -include emulate-launch.hpp -x c++ -c -o "$dir/cu/$(basename "$f" .cu).o" "$f" || exit
+		as=launch
+		case $f in */calib.cu | */step.cu) continue ;; */wide.cu) as=wide ;; esac
+		$kernel -include emulate-$as.hpp -x c++ -c -o "$dir/cu/$(basename "$f" .cu).o" "$f" || exit
 	done
 	"$cc" -DNS_CUDA -Itools/lib -isystem "$cuda/include" -o "$dir/emulated" tools/ns-worker.c tools/worker/*.c \
 	    $(printf '%s\n' tools/cuda/*.c | grep -v -e calib -e blas -e lt.c) "$dir"/cu/*.o "$build/libns.a" $flags -lstdc++ -lpthread
@@ -55,6 +56,7 @@ heads='hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=64 ffn_size=72'
 	near 'streamed'                llama     bf16 1 kernels $heads
 	near 'streamed, biases'        qwen2     f16  1 kernels $heads
 	near 'tensor cores'            qwen3     bf16 3 kernels hidden_size=64 n_heads=2 n_kv_heads=2 head_dim=128 ffn_size=72
+	near 'nine, down in two spans' qwen2     bf16 9 kernels hidden_size=64 n_heads=2 n_kv_heads=1 head_dim=64 ffn_size=1104 n_layers=1
 	near 'experts, two of four'    mixtral   bf16 1 kernels $heads
 	near 'experts, some layers'    qwen3-moe f16  2 kernels $heads
 	near 'experts, two of four'    mixtral   bf16 1 experts $heads
