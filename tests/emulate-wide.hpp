@@ -224,18 +224,18 @@ wgmma(float (&d)[SUMS], uint64_t a, uint64_t b)
 	meet_warp(&mine, [](void **all) {
 		const product one = *(product *)all[0];
 		const uint32_t warp = threadIdx.x / 32;
-		std::array<float *, 32> d;
+		std::array<float *, 32> sums;
 
 		for (int i = 0; i < 32; i++) {
 			const product *p = (product *)all[i];
 
 			if (p->a != one.a || p->b != one.b)
 				wrong("lanes do not multiply the same");
-			d[i] = p->d;
+			sums[i] = p->d;
 		}
 		check_four(one.a, one.b);
 		here->lanes[warp * 32].copies.push_back([=] {
-			multiply_of<T, 2 * SUMS>(d, one.a, one.b, warp % 4);
+			multiply_of<T, 2 * SUMS>(sums, one.a, one.b, warp % 4);
 		});
 		if (dice() % 2 == 0)
 			do_products(nullptr);

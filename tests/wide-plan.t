@@ -58,8 +58,13 @@ dealt 'a unit more'                   '1 1 2 9 10'    304 64 16 8 1
 dealt 'the same of two blocks'        '2 1 2 9 10'    577 128 64 8 2
 dealt 'primes'                        '13 1 3 12 13'  7919 1009 16 8 13
 dealt 'larger primes'                 '32 4 1 15 16'  7919 10007 32 8 131
-# Each number of blocks, and of spans.
-is 'small ones, all of them' '' 'for blocks in 1 2 3 5 7 11 13; do for spans in 1 2 8; do for rows in 1 16 17 300 1213; do for cols in 8 64 72 1000; do
-	[ "$(./wide-plan $rows $cols 32 $spans $blocks)" = "$(best $rows $cols 32 $spans $blocks)" ] || echo "$rows $cols 32 $spans $blocks"
-done; done; done; done'
+# same "ROWS..." "COLS..." "X..." "SPANS..." "BLOCKS...": those that are not as would be best.
+same() {
+	for rows in $1; do for cols in $2; do for x in $3; do for spans in $4; do for blocks in $5; do
+		[ "$(./wide-plan "$rows" "$cols" "$x" "$spans" "$blocks")" = "$(best "$rows" "$cols" "$x" "$spans" "$blocks")" ] ||
+		    echo "$rows" "$cols" "$x" "$spans" "$blocks"
+	done; done; done; done; done
+}
+is 'small ones, all of them' '' 'same "1 16 17 300 1213" "8 64 72 1000" 32 "1 2 8" "1 2 3 5 7 11 13"'
+is 'widths of smaller models, near ties' '' 'same "1024 2048 2560" "896 1024 3072 3584 8192 11008" "16 32 64" 8 132'
 done_testing
