@@ -131,13 +131,6 @@ cudaFuncGetAttributes(cudaFuncAttributes *a, F)
 
 /* ---- products of four warps */
 
-/* Where an operand begins, how far its next eight rows are, and that 128 bytes are swizzled. */
-static uint64_t
-operand(uint32_t at)
-{
-	return (uint64_t)((at & 0x3ffff) >> 4) | (uint64_t)(1024 / 16) << 32 | (uint64_t)1 << 62;
-}
-
 template <class T> static float
 word_at(uint64_t operand, uint32_t row, uint32_t k)
 {
@@ -243,30 +236,19 @@ wgmma(float (&d)[SUMS], uint64_t a, uint64_t b)
 }
 /* Now and then it takes long. */
 template <int SUMS> static void
-wgmma_wait(float (&)[SUMS])
+wgmma_end(float (&)[SUMS])
 {
 	if (dice() % 256 == 0)
 		pass_turns(dice() % 16);
 	meet_warp(nullptr, do_products);
 }
-static inline void wgmma_fence(void) {}
+template <int SUMS> static void wgmma_begin(float (&)[SUMS]) {}
 
 /* ---- what the kernel says in its own way */
 
 /* Its shared memory, which begins at no multiple of 1024; and how much it is. */
+static inline void barriers_are_begun(void) {}
 #define shared_at(raw) 16u
 #define SHARED SHARED_OF_WIDE
-
-/* Two instructions without a name. */
-static void
-instruction(const char *text, uint32_t threads)
-{
-	if (strstr(text, "bar.sync 1,") != nullptr)
-		threads_meet<1>(threads);
-	else if (strstr(text, "fence.mbarrier_init") == nullptr)
-		wrong("an instruction that is not known here");
-}
-#define asm
-#define volatile(...) instruction(#__VA_ARGS__, WARPS * 32)
 
 #endif

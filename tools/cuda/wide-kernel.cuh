@@ -147,6 +147,14 @@ fetch_x(const struct wide_plan &p, uint32_t s)
 		}
 }
 
+/* To wgmma: rows of 128 bytes, eight in 1024, whose eighths lie where the row's number says. */
+D_INLINE uint64_t
+operand(uint32_t at)
+{
+	return (uint64_t)((at & 0x3ffff) >> 4) | (uint64_t)1 << 16 |
+	    (uint64_t)(SLAB_BYTES / 16) << 32 | (uint64_t)1 << 62;
+}
+
 D_INLINE float
 gated(float gate, float up)
 {
@@ -241,7 +249,7 @@ choose(const struct wide_plan &p, uint32_t s, const struct wide_part &part, uint
 D_INLINE void
 leave_bests(const struct wide &g, uint32_t s)
 {
-	asm volatile("bar.sync 1, %0;" :: "n"(WARPS * 32) : "memory");
+	threads_meet<1>(WARPS * 32);
 	if (threadIdx.x < g.batch)
 		((unsigned long long *)g.out)[threadIdx.x * gridDim.y + blockIdx.y] =
 		    bests(s)[threadIdx.x];
@@ -350,7 +358,7 @@ init_barriers(uint32_t s)
 		barrier_init(s + AT_X_EMPTY + i * 8, WARPS * ARRIVALS);
 	}
 	barrier_init(s + AT_THERE, 1);
-	asm volatile("fence.mbarrier_init.release.cluster; fence.proxy.async;" ::: "memory");
+	barriers_are_begun();
 }
 
 template <class T, int N, enum wide_to TO> __global__ void __launch_bounds__(THREADS, 1)

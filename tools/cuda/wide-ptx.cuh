@@ -11,12 +11,11 @@ fetch_box(uint32_t to, const CUtensorMap *box, uint32_t column, uint32_t row, ui
 	    :: "r"(to), "l"(box), "r"(column), "r"(row), "r"(barrier), "l"(policy) : "memory");
 }
 
-/* Rows of 128 bytes, eight in 1024, whose eighths lie where the row's number says. */
-D_INLINE uint64_t
-operand(uint32_t at)
+/* By who began them: for all, and for what boxes bring. */
+D_INLINE void
+barriers_are_begun(void)
 {
-	return (uint64_t)((at & 0x3ffff) >> 4) | (uint64_t)1 << 16 |
-	    (uint64_t)(1024 / 16) << 32 | (uint64_t)1 << 62;
+	asm volatile("fence.mbarrier_init.release.cluster; fence.proxy.async;" ::: "memory");
 }
 
 /* d[64][N] += a[64][16] b[N][16], as the PTX manual draws it; a lane has N / 2 of d. */
