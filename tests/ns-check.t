@@ -133,7 +133,7 @@ is 'a line is fetched to be written' '10400 10400 0 0.02 pass' "col predicted_re
 # Eight tokens of 2 + 2 x 3 values of 2 bytes are 128, more than the 100 of the last level; of 2 + 2 x 2 96.
 more() { run; sed -i 's/10000	400	10400/10400	400	10800/' run/steps.tsv; printf '%s\n' "$@" >>run/model.kv; }
 more hidden_size=2 ffn_size=3
-says 'activations leave the caches' predicted_read prefill warn 'memory delivers 4 % more than the checkpoint says must be read: of so many tokens activations leave the caches (128 bytes at gate and up, of 100 of the last level)'
+says 'activations leave the caches' predicted_read prefill warn 'memory delivers 4 % more than the checkpoint says must be read: of so many tokens activations leave the caches (128 bytes at gate and up; the last level has 100 bytes)'
 more hidden_size=2 ffn_size=2
 says 'they do not'      predicted_read prefill fail 'memory delivers 4 % more'
 more hidden_size=2 ffn_size=1 n_experts_per_token=3 expert_ffn_size=1

@@ -103,7 +103,7 @@ judge_phase(struct run *r, const struct measured *m, enum direction d)
 	else if (ll > 0 && wide > ll)
 		found(r, &f, WARN, "%s: memory delivers %s more than the checkpoint "
 		    "says must be read: of so many tokens activations leave the caches "
-		    "(%.12g bytes at gate and up, of %.12g of the last level), and "
+		    "(%.12g bytes at gate and up; the last level has %.12g bytes), and "
 		    "weights may be read again", m->phase, percent(f.error, by), wide, ll);
 	else
 		found(r, &f, FAIL, "%s: memory delivers %s more than the "
