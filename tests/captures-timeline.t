@@ -33,7 +33,7 @@ is 'node: the gaps one by one' '8907 23077494 870713' \
 is 'node: by name' 'mul_mat_vec_q 2260 24871275|k_bin_bcast 1620 3111153|quantize_q8_1 2260 2788979|flash_attn_vec_ext_f32 320 2042988|' \
     'node | ns-timeline --kernels | head -5 | columns name,n_calls,sum_ns'
 is 'node: share of the first' '0.673076' \
-    "node | ns-timeline --kernels | sed -n 2p | cut -f7 | xargs printf '%.6f'"
+    "node | ns-timeline --kernels | sed -n 2p | cut -f8 | xargs printf '%.6f'"
 is 'node: no kernel without a family' '' \
     "node | ns-timeline -f '$top/configs/families.tsv' | grep -w other"
 

@@ -172,8 +172,8 @@ is 'calls that began in the window of their process' \
     "columns phase,name,n_calls,sum_ns,mean_ns,max_ns,waits 'ns-timeline --calls --api api g'"
 is 'calls of the whole table' '6' "ns-timeline --all --calls --api api g | awk 'NR > 1 { n += \$3 } END { print n }'"
 
-is 'kernels by name' 'prefill a 2 20 10 10 0.571428571429|prefill b 1 15 15 15 0.428571428571|decode b 1 100 100 100 0.909090909091|decode a 1 10 10 10 0.0909090909091|' \
-    "columns phase,name,n_calls,sum_ns,mean_ns,max_ns,share_ratio 'ns-timeline --kernels two'"
+is 'kernels by name' 'prefill a 2 20 20 10 10 0.571428571429|prefill b 1 15 15 15 15 0.428571428571|decode b 1 100 100 100 100 0.909090909091|decode a 1 10 10 10 10 0.0909090909091|' \
+    "columns phase,name,n_calls,sum_ns,own_ns,mean_ns,max_ns,share_ratio 'ns-timeline --kernels two'"
 table families <<'T'
 family  regex  note
 copy  ^copy  data_moved
@@ -184,6 +184,62 @@ is 'families' 'prefill first 3 35 0.777777777778|prefill copy 1 10 0.22222222222
     "columns phase,family,n_calls,sum_ns,share_ratio 'ns-timeline -f families two'"
 is 'other is not hidden' 'prefill other 3 35 0.777777777778|prefill copy 1 10 0.222222222222|decode other 2 110 1|' \
     "columns phase,family,n_calls,sum_ns,share_ratio 'head -2 families | ns-timeline -f - two'"
+
+# own FILE: phase, name, calls, sum, own time and share of its kernels.
+own() { columns phase,name,n_calls,sum_ns,own_ns,share_ratio "ns-timeline --kernels $1"; }
+work streams <<'T'
+0 200 window NA NA NA NA w 0 given
+10 50 kernel 0 1 NA NA w 0 a
+30 90 kernel 0 1 NA NA w 0 b
+T
+is 'two streams: time is of the one that began first' 'w b 1 60 40 0.5|w a 1 40 40 0.5|' 'own streams'
+work early <<'T'
+0 200 window NA NA NA NA w 0 given
+10 100 kernel 0 1 NA NA w 0 work
+12 104 kernel 0 1 NA NA w 0 waits
+14 110 kernel 0 1 NA NA w 0 last
+T
+is 'launched early: from when the one before has ended' 'w work 1 90 90 0.9|w last 1 96 6 0.06|w waits 1 92 4 0.04|' 'own early'
+work within <<'T'
+0 200 window NA NA NA NA w 0 given
+10 100 kernel 0 1 NA NA w 0 long
+20 40 kernel 0 1 NA NA w 0 short
+50 110 kernel 0 1 NA NA w 0 next
+T
+is 'within another: none' 'w long 1 90 90 0.9|w next 1 60 10 0.1|w short 1 20 0 0|' 'own within'
+work tie <<'T'
+0 200 window NA NA NA NA w 0 given
+10 30 kernel 0 1 NA NA w 0 long
+10 20 kernel 0 1 NA NA w 0 short
+T
+is 'begun together: the shorter first' 'w long 1 20 10 0.5|w short 1 10 10 0.5|' 'own tie'
+# A copy is no kernel, but it was there first; and it waits like one.
+work copies <<'T'
+0 200 window NA NA NA NA w 0 given
+10 30 copy 0 1 NA NA w 0 copy
+20 50 kernel 0 1 NA NA w 0 k
+40 60 set 0 1 NA NA w 0 set
+T
+is 'beside copies: kernels'  'w k 1 30 20 1|' 'own copies'
+is 'beside copies: families' 'w other 2 50 30 0.6|w copy 1 20 20 0.4|' \
+    "columns phase,family,n_calls,sum_ns,own_ns,share_ratio 'ns-timeline -f families copies'"
+work apart <<'T'
+0 200 window NA NA NA NA w 0 given
+10 50 kernel 0 1 NA NA w 0 a
+20 60 kernel 1 1 NA NA w 0 b
+T
+is 'devices apart' 'w a 1 40 40 0.5|w b 1 40 40 0.5|' 'own apart'
+# What ran before may be of another phase, or of none.
+work border <<'T'
+0 100 window NA NA NA NA prefill 0 given
+100 200 window NA NA NA NA decode 0 given
+10 20 kernel 0 1 NA NA NA NA none
+15 110 kernel 0 1 NA NA prefill 0 p
+90 130 kernel 0 1 NA NA decode 0 d
+120 140 kernel 0 1 NA NA decode 0 e
+T
+is 'own time is of the phase of its row' 'prefill p 1 95 90 1|decode d 1 40 20 0.666666666667|decode e 1 20 10 0.333333333333|' 'own border'
+
 exits 2 'bad expression' "printf 'family\tregex\nx\t(\n' | ns-timeline -f - two" 'stdin:2: regex: '
 ok 'the families that come with it' 'ns-timeline -f $top/configs/families.tsv two'
 
@@ -200,6 +256,9 @@ if ${CC:-cc} -O1 -o oracle "$top/tests/timeline-oracle.c" 2>err; then
 		ns-timeline --gaps t 2>>err | awk -F'\t' 'NR > 1 { n++; s += $6 } END { print n + 0, s + 0 }' >got
 		awk -F'\t' 'NR > 1 { n += $13; s += $7 } END { print n + 0, s + 0 }' want >sums
 		cmp -s sums got || bad="$bad $seed(gaps)"
+		ns-timeline --all -f families t 2>>err | awk -F'\t' 'NR > 1 { s += $5 } END { print s + 0 }' >got
+		awk -F'\t' 'NR > 1 && $3 != "window" { for (i = $1; i < $2; i++) n += !busy[$4, i]++ } END { print n + 0 }' t >sums
+		cmp -s sums got || bad="$bad $seed(own)"
 	done
 	is '150 random tables, in order and shuffled' 'differ:' 'echo "differ:$bad"'
 else

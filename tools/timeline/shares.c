@@ -2,6 +2,7 @@
 #include <err.h>
 #include <regex.h>
 
+#include "own.h"
 #include "timeline.h"
 
 struct family {
@@ -12,9 +13,10 @@ struct share {
 	uint32_t phase, name;
 	int64_t	 order;		/* of the phase */
 	uint64_t n;
-	int64_t	sum, max;
+	int64_t	sum, own, max;
 };
 struct shares {
+	struct own own;
 	struct intern keys, phases, *names;
 	struct share *s;
 	size_t	 cap;
@@ -93,8 +95,12 @@ shares_row(struct shares *all, const struct row *r)
 {
 	uint32_t key[2], n = all->keys.n, i;
 	struct share *s;
+	int64_t own;
 
-	if (r->kind == KIND_WINDOW || r->phase == INTERN_NONE)
+	if (r->kind == KIND_WINDOW)
+		return;
+	own = own_ns(&all->own, r->device, r->start, r->end);
+	if (r->phase == INTERN_NONE)
 		return;
 	all->n_hidden += r->kind == KIND_GRAPH;
 	if (!all->by_family && r->kind != KIND_KERNEL)
@@ -109,16 +115,18 @@ shares_row(struct shares *all, const struct row *r)
 		    .order = intern(&all->phases, key, sizeof *key) };
 	s->n++;
 	add_ns(&s->sum, r->end - r->start);
+	add_ns(&s->own, own);
 	if (r->end - r->start > s->max)
 		s->max = r->end - r->start;
 }
 
 static int
-by_sum(const void *va, const void *vb, void *names)
+by_own(const void *va, const void *vb, void *names)
 {
 	const struct share *a = va, *b = vb;
 
-	return order(a->order, b->order) ?: order(b->sum, a->sum) ?:
+	return order(a->order, b->order) ?: order(b->own, a->own) ?:
+	    order(b->sum, a->sum) ?:
 	    strcmp(interned(names, a->name), interned(names, b->name));
 }
 
@@ -129,13 +137,13 @@ shares_print(struct shares *all)
 	struct out out;
 
 	for (size_t i = 0; i < all->keys.n; i++)
-		add_ns(&total[all->s[i].order], all->s[i].sum);
+		add_ns(&total[all->s[i].order], all->s[i].own);
 	if (all->keys.n > 0)
-		qsort_r(all->s, all->keys.n, sizeof *all->s, by_sum, all->names);
+		qsort_r(all->s, all->keys.n, sizeof *all->s, by_own, all->names);
 	out_open(&out, NULL);
 	out_head(&out, all->by_family ?
-	    "phase family n_calls sum_ns mean_ns max_ns share_ratio" :
-	    "phase name n_calls sum_ns mean_ns max_ns share_ratio");
+	    "phase family n_calls sum_ns own_ns mean_ns max_ns share_ratio" :
+	    "phase name n_calls sum_ns own_ns mean_ns max_ns share_ratio");
 	for (size_t i = 0; i < all->keys.n; i++) {
 		const struct share *s = &all->s[i];
 
@@ -143,9 +151,10 @@ shares_print(struct shares *all)
 		out_text(&out, interned(all->names, s->name));
 		out_count(&out, s->n);
 		out_int(&out, s->sum);
+		out_int(&out, s->own);
 		out_num(&out, (double)s->sum / (double)s->n);
 		out_int(&out, s->max);
-		out_num(&out, (double)s->sum / (double)total[s->order]);
+		out_num(&out, (double)s->own / (double)total[s->order]);
 		out_row(&out);
 	}
 	out_close(&out);
@@ -161,6 +170,7 @@ shares_free(struct shares *all)
 {
 	for (size_t i = 0; i < all->n_f; i++)
 		regfree(&all->f[i].re);
+	own_free(&all->own);
 	intern_free(&all->keys);
 	intern_free(&all->phases);
 	free(all->family_of);
