@@ -211,9 +211,9 @@ reports gaps.tsv 'phase~step~pid~device~start_ns~dur_ns~class~before~after
 decode~0~7~0~100~20000~between_graphs~a~b
 decode~1~7~0~900~870713~host_launch~mul_mat_vec<4>~rms|norm
 decode~1~7~0~999~30000~copy~x~y'
-reports families.tsv 'phase~family~n_calls~sum_ns~mean_ns~max_ns~share_ratio
-decode~matrix~900~3000000~3333~9000~0.81
-decode~other~10~700000~70000~90000~0.19'
+reports families.tsv 'phase~family~n_calls~sum_ns~own_ns~mean_ns~max_ns~share_ratio
+decode~matrix~900~3000000~3000000~3333~9000~0.81
+decode~other~10~700000~700000~70000~90000~0.19'
 says 'adopted: inconclusive' '**Inconclusive**: no checks were made'
 says 'adopted: what is absent' '| `baseline.tsv` | there is no speed: a profiled run is slower, so its times do not count |'
 # (1.8 + 1.9) / (3.0 + 3.1)
@@ -226,6 +226,24 @@ decode~within_graph~800~400000~640
 decode~host_launch~2~2000000~870713'
 says 'adopted: what it waited for' 'Of the idle time of decode 83.3 % is host launch.'
 says 'adopted: families, other too' '| decode | other | 10 | 700 µs | 70.0 µs | 19.0 % |'
+ok 'no kernel beside another: no note' 'ns-report r >page && ! grep -q "durations from start to end" page'
+# 3.7 ms of the prefill do not overlap; of the decode 1 % does, then more.
+overlap() { reports kernels.tsv "phase~name~n_calls~sum_ns~own_ns~mean_ns~max_ns~share_ratio
+prefill~mul~900~3700000~3700000~4111~9000~1
+decode~mul~900~$1~3000000~3333~9000~0.75
+decode~norm~10~1000000~1000000~100000~100000~0.25"; }
+overlap 3040000
+ok 'kernels: 1 % of overlap is none' 'ns-report r >page && ! grep -q "durations from start to end" page'
+overlap 7000000
+says 'kernels: own time, and the mean as it is' '| decode | `mul` | 900 | 3.00 ms | 3.33 µs | 75.0 % |'
+says 'kernels: what the mean is' '| Phase | Kernel | Count | Time | Mean duration | Share |'
+says 'kernels: what durations add up to' '> Decode: durations from start to end add up to 8.00 ms, own time to 4.00 ms, since kernels overlap. Time is of the one that began first: one that is launched early and waits counts from when the one before it has ended. Mean duration has the wait in it.'
+is 'kernels: of that phase alone' 1 'ns-report r | grep -c "durations from start to end"'
+json_is 'kernels, JSON: own time' '[7000000,3000000]' '.tables.kernels[1] | [.sum_ns, .own_ns]'
+ok 'kernels, HTML' 'has html "<p class=\"note\">Decode: durations from start to end add up to"'
+reports kernels.tsv 'phase~name~n_calls~sum_ns~mean_ns~max_ns~share_ratio'
+exits 2 'kernels without own time' 'ns-report r >/dev/null' "kernels.tsv: no column 'own_ns'"
+rm r/kernels.tsv
 is 'adopted: six lines' 'r: unknown weights
 verdict   Inconclusive; no checks were made
 speed     prefill not measured, decode not measured

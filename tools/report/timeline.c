@@ -144,13 +144,28 @@ shown(const struct doc *d, const struct table *t, size_t row)
 	return n < d->top_kernels;
 }
 
+/* Durations of a phase add up to more than the time that they took. */
+static void
+say_overlap(struct doc *d, const struct table *t, const char *phase)
+{
+	double sum = phase_sum(t, phase, "sum_ns"), own = phase_sum(t, phase, "own_ns");
+
+	if (sum > own * 1.01)
+		para(d, NOTE, say(d, "%s: durations from start to end add up to %s, own time "
+		    "to %s, since kernels overlap. Time is of the one that began first: one "
+		    "that is launched early and waits counts from when the one before it has "
+		    "ended. Mean duration has the wait in it.",
+		    is_whole(phase) ? "The whole capture" : capital(d, phase),
+		    duration(d, sum), duration(d, own)));
+}
+
 static void
 shares(struct doc *d, const struct table *t, const char *caption,
     const char *column, const char *head)
 {
 	if (t->n == 0)
 		return;
-	table(d, caption, say(d, "Phase|%s|>Count|>Time|>Mean|>Share", head));
+	table(d, caption, say(d, "Phase|%s|>Count|>Time|>Mean duration|>Share", head));
 	for (size_t i = 0; i < t->n; i++) {
 		if (!shown(d, t, i) && !table_is(t, i, column, "other"))
 			continue;
@@ -158,11 +173,14 @@ shares(struct doc *d, const struct table *t, const char *caption,
 		cell(d, strcmp(column, "name") == 0 ? name_cell(d, t, i, column) :
 		    words(d, text_or(table_text(t, i, column), "")));
 		cell(d, count(d, table_num(t, i, "n_calls")));
-		cell(d, duration(d, table_num(t, i, "sum_ns")));
+		cell(d, duration(d, table_num(t, i, "own_ns")));
 		cell(d, duration(d, table_num(t, i, "mean_ns")));
 		cell(d, percent(d, table_num(t, i, "share_ratio")));
 	}
 	table_end(d);
+	for (size_t i = 0; i < t->n; i++)
+		if (new_phase(t, i))
+			say_overlap(d, t, table_text(t, i, "phase"));
 }
 
 /* The class that most of a phase's idle time belongs to. */
