@@ -5,10 +5,10 @@
 . "${0%/*}/tap.sh"
 
 esc=$(printf '\033[31m')
-head='start_ns end_ns kind phase step name grid block registers shared_bytes'
-{ echo "$head"; echo '0 100 kernel prefill 0 a 4x1x1 32x1x1 16 0'; echo '0 900 window prefill 0 nvtx NA NA NA NA'; } | table work
-{ echo 'phase rank step kernel name grid block registers shared_bytes n_launches sum_ns mean_ns share_ratio'
-  echo 'prefill 1 0 a a 4x1x1 32x1x1 16 0 1 100 100 1'; } | table chosen
+head='start_ns end_ns kind device phase step name grid block registers shared_bytes'
+{ echo "$head"; echo '0 100 kernel 0 prefill 0 a 4x1x1 32x1x1 16 0'; echo '0 900 window NA prefill 0 nvtx NA NA NA NA'; } | table work
+{ echo 'phase rank step kernel name grid block registers shared_bytes n_launches sum_ns own_ns mean_ns share_ratio'
+  echo 'prefill 1 0 a a 4x1x1 32x1x1 16 0 1 100 100 100 1'; } | table chosen
 { echo 'source phase step launch kernel metric value unit why grid block edge_value n_samples'
   echo 'ncu prefill 0 7.0 a m.sum 5 NA NA 4x1x1 32x1x1 0 3'; } | table counters
 { echo 'quantity rung direction metric factor tier role set shown note'

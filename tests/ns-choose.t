@@ -3,32 +3,47 @@
 
 # Two steps of decode and a prefill; times by hand.  b runs in two shapes; d alone in step 0.
 table work.tsv <<'T'
-start_ns end_ns kind  phase   step name grid    block  registers shared_bytes
-0        900    window prefill 0   nvtx NA      NA     NA        NA
-0        100    kernel prefill 0   a    4x1x1   32x1x1 16        0
-100      400    kernel prefill 0   b    8x1x1   32x1x1 20        64
-400      500    copy   prefill 0   copy NA      NA     NA        NA
-1000     1010   kernel decode  0   b    8x1x1   32x1x1 20        64
-1010     1030   kernel decode  0   b    8x1x1   32x1x1 20        128
-1030     1100   kernel decode  0   d    1x1x1   32x1x1 20        0
-2000     2010   kernel decode  1   b    8x1x1   32x1x1 20        64
-2010     2050   kernel decode  1   b    8x1x1   32x1x1 20        128
-2050     2060   kernel NA      NA   e    1x1x1   32x1x1 20        0
+start_ns end_ns kind  device phase   step name grid    block  registers shared_bytes
+0        900    window NA     prefill 0   nvtx NA      NA     NA        NA
+0        100    kernel 0      prefill 0   a    4x1x1   32x1x1 16        0
+100      400    kernel 0      prefill 0   b    8x1x1   32x1x1 20        64
+400      500    copy   0      prefill 0   copy NA      NA     NA        NA
+1000     1010   kernel 0      decode  0   b    8x1x1   32x1x1 20        64
+1010     1030   kernel 0      decode  0   b    8x1x1   32x1x1 20        128
+1030     1100   kernel 0      decode  0   d    1x1x1   32x1x1 20        0
+2000     2010   kernel 0      decode  1   b    8x1x1   32x1x1 20        64
+2010     2050   kernel 0      decode  1   b    8x1x1   32x1x1 20        128
+2050     2060   kernel 0      NA      NA   e    1x1x1   32x1x1 20        0
 T
-chosen() { ns-choose "$@" | cut -f 1-4,6,9-13; }
+chosen() { ns-choose "$@" | cut -f 1-4,6,9-14; }
 asked() { ns-choose --ask "$@" | tr '\0' '\n'; }
 
 # 400 ns of prefill, 150 of decode: d 70, b with 128 bytes 60, with 64 bytes 20
-is 'each shape by its time' 'phase	rank	step	kernel	grid	shared_bytes	n_launches	sum_ns	mean_ns	share_ratio
-prefill	1	0	b	8x1x1	64	1	300	300	0.75
-prefill	2	0	a	4x1x1	0	1	100	100	0.25
-decode	1	0	d	1x1x1	0	1	70	70	0.466666666667
-decode	2	1	b	8x1x1	128	2	60	30	0.4
-decode	3	1	b	8x1x1	64	2	20	10	0.133333333333' 'chosen work.tsv'
+is 'each shape by its time' 'phase	rank	step	kernel	grid	shared_bytes	n_launches	sum_ns	own_ns	mean_ns	share_ratio
+prefill	1	0	b	8x1x1	64	1	300	300	300	0.75
+prefill	2	0	a	4x1x1	0	1	100	100	100	0.25
+decode	1	0	d	1x1x1	0	1	70	70	70	0.466666666667
+decode	2	1	b	8x1x1	128	2	60	60	30	0.4
+decode	3	1	b	8x1x1	64	2	20	20	10	0.133333333333' 'chosen work.tsv'
 is 'from stdin'        '' 'ns-choose <work.tsv >a; ns-choose - <work.tsv | diff - a'
 is 'the first of each phase' 'prefill.b decode.d' 'ns-choose -k 1 work.tsv | awk "NR > 1 { print \$1 \".\" \$4 }" | paste -sd " "'
-is 'a share is of all' 0.75 'ns-choose -k 1 work.tsv | awk "NR == 2 { print \$13 }"'
+is 'a share is of all' 0.75 'ns-choose -k 1 work.tsv | awk "NR == 2 { print \$14 }"'
 is 'one phase'         'decode decode' 'ns-choose -k 2 -p decode work.tsv | sed 1d | cut -f 1 | paste -sd " "'
+
+# a waits for b, and for a copy of no phase; on the other device there is nobody to wait for
+table early.tsv <<'T'
+start_ns end_ns kind   device phase  step name grid  block  registers shared_bytes
+0        100    kernel 0      decode 0    b    1x1x1 32x1x1 20        0
+10       110    kernel 0      decode 0    a    1x1x1 32x1x1 16        0
+105      120    copy   0      NA     NA   copy NA    NA     NA        NA
+115      150    kernel 0      decode 0    a    1x1x1 32x1x1 16        0
+120      160    kernel 1      decode 0    c    1x1x1 32x1x1 16        0
+T
+is 'what waits is not long' 'b 100 100 100
+a 135 40 67.5
+c 40 40 40' 'ns-choose early.tsv | sed 1d | cut -f 4,11-13 | tr "\t" " "'
+is 'nor where another phase is waited for' 'a 40
+c 40' 'sed "2s/decode/prefill/" early.tsv | ns-choose -p decode | sed 1d | cut -f 4,12 | tr "\t" " "'
 
 # ---- asking
 ns-choose work.tsv >chosen.tsv
@@ -58,7 +73,7 @@ ok 'and none is run'  '[ ! -e here ]'
 is 'each word ends in a NUL' 13 'ns-choose --ask -p prefill chosen.tsv | tr -dc "\0" | wc -c'
 
 # ---- names
-name() { printf 'start_ns\tend_ns\tkind\tphase\tstep\tname\tgrid\tblock\tregisters\tshared_bytes\n0\t1\tkernel\tprefill\t0\t%s\t1x1x1\t1x1x1\t1\t0\n' "$1" |
+name() { printf 'start_ns\tend_ns\tkind\tdevice\tphase\tstep\tname\tgrid\tblock\tregisters\tshared_bytes\n0\t1\tkernel\t0\tprefill\t0\t%s\t1x1x1\t1x1x1\t1\t0\n' "$1" |
 	ns-choose | sed 1d | cut -f 5; }
 while IFS='|' read -r mangled want; do
 	if [ "$(name _Z1fv)" = f ]; then is "$mangled" "$want" "name '$mangled'"; else
@@ -90,7 +105,9 @@ if command -v xz >/dev/null; then
 	    END { for (k in n) print k "\t" n[k] "\t" s[k] }' phased.tsv | sort >wanted
 	is 'H200: every shape' '' 'ns-choose -k 100 phased.tsv | sed 1d | cut -f 1,4,6,7,9-11 | sort | diff wanted -'
 	is 'H200: shares of a phase are all of it' '1.000000 1.000000' \
-	    'ns-choose -k 100 phased.tsv | awk -F "\t" "NR > 1 { s[\$1] += \$13 } END { printf \"%.6f %.6f\n\", s[\"prefill\"], s[\"decode\"] }"'
+	    'ns-choose -k 100 phased.tsv | awk -F "\t" "NR > 1 { s[\$1] += \$14 } END { printf \"%.6f %.6f\n\", s[\"prefill\"], s[\"decode\"] }"'
+	is 'H200: own time as in the timeline' '' 'ns-timeline --kernels phased.tsv | awk -F "\t" "NR > 1 { s[\$1] += \$5 } END { print s[\"prefill\"], s[\"decode\"] }" >a
+	    ns-choose -k 100 phased.tsv | awk -F "\t" "NR > 1 { s[\$1] += \$12 } END { print s[\"prefill\"], s[\"decode\"] }" | diff a -'
 	is 'H200: decode is asked of its last step' nsbench@decode.15/ \
 	    'ns-choose phased.tsv >c; asked -p decode c | sed -n "/include/{n;p}"'
 else
@@ -104,12 +121,13 @@ exits 2 'header only'            'sed 1q work.tsv | ns-choose'     'stdin: no ke
 exits 2 'empty'                  'ns-choose </dev/null'            'stdin'
 exits 2 'kernels hidden'         'edit "{ sub(/kernel/, \"graph\") } 1" | ns-choose' '7 graph replays hide their kernels: record with nsys profile --cuda-graph-trace=node'
 exits 0 'some hidden'            'edit "NR == 4 { sub(/kernel/, \"graph\") } 1" | ns-choose' '1 graph replays hide their kernels: the choice is of the others'
-exits 2 'no column'              'cut -f 1-9 work.tsv | ns-choose' 'shared_bytes'
+exits 2 'no column'              'cut -f 1-10 work.tsv | ns-choose' 'shared_bytes'
 exits 2 'a ragged row'           'edit "NR == 4 { NF = 5 } 1" | ns-choose' 'stdin:4'
 exits 2 'a bad number'           'edit "NR == 4 { \$1 = \"x\" } 1" | ns-choose' 'stdin:4: start_ns'
 exits 2 'the end before the start' 'edit "NR == 4 { \$2 = 99 } 1" | ns-choose' "stdin:4: end_ns: '99' is before the start"
 exits 2 'no time'                'edit "NR == 4 { \$2 = \"NA\" } 1" | ns-choose' 'a time was expected'
-exits 2 'too long a time'        'edit "NR == 3 || NR == 4 { \$1 = 0; \$2 = \"9223372036854775807\"; \$6 = \"a\"; \$7 = \"4x1x1\"; \$10 = 0 } 1" | ns-choose' 'stdin:4: end_ns: the sum of times is beyond 64 bits'
+exits 2 'out of order'           'edit "NR == 4 { \$1 = 1001; \$2 = 1002 } 1" | ns-choose' 'stdin:5: start_ns: out of order: sort the rows first: sort -n'
+exits 2 'too long a time'        'edit "NR == 3 || NR == 4 { \$1 = 0; \$2 = \"9223372036854775807\"; \$7 = \"a\"; \$8 = \"4x1x1\"; \$11 = 0 } 1" | ns-choose' 'stdin:4: end_ns: the sum of times is beyond 64 bits'
 exits 2 'a last line cut short'  'head -c -1 work.tsv | ns-choose' 'stdin:11'
 exits 2 'none'                   'ns-choose -k 0 work.tsv'         'none is nothing to choose'
 exits 2 'not a count'            'ns-choose -k x work.tsv'         "--kernels: not a count: 'x'"

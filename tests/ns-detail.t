@@ -35,8 +35,8 @@ stall.drain           s_dr   1      its_stores
 T
 sed -i 's/_/ /g; s/occupancy limit/occupancy_limit/; s/limit \([rswb]\)/limit_\1/; s/shared \([sd]\)/shared_\1/; s/long scoreboard/long_scoreboard/; s/s \(long\|bar\|wait\|dr\)/s_\1/' items.tsv
 table chosen.tsv <<'T'
-phase  rank step kernel name grid  block   registers shared_bytes n_launches sum_ns mean_ns share_ratio
-decode 1    3    _Zk    k<1> 256x1x1 128x1x1 40      96           10         2000   200     0.5
+phase  rank step kernel name grid  block   registers shared_bytes n_launches sum_ns own_ns mean_ns share_ratio
+decode 1    3    _Zk    k<1> 256x1x1 128x1x1 40      96           10         2000   2000   200     0.5
 T
 # The launch, as a metric and its value a line.
 cat >launch <<'T'

@@ -10,10 +10,11 @@
 
 #include "choose/choose.h"
 #include "intern.h"
+#include "own.h"
 #include "run.h"
 
 #define CHOSEN "phase rank step kernel name grid block registers shared_bytes " \
-	"n_launches sum_ns mean_ns share_ratio"
+	"n_launches sum_ns own_ns mean_ns share_ratio"
 
 enum { OPT_ASK = 256 };
 static const struct opt opts[] = {
@@ -26,7 +27,7 @@ static const struct tool tool = {
 	.name = "ns-choose",
 	.purpose = "the kernels that take most time, and how ncu is asked for them",
 	.operands = "[FILE]",
-	.in = "start_ns end_ns kind phase step name grid block registers shared_bytes\n"
+	.in = "start_ns end_ns kind device phase step name grid block registers shared_bytes\n"
 	    "     --ask: phase step kernel",
 	.out = CHOSEN "\n     --ask: --nvtx, --nvtx-include, nsbench@prefill/, ...",
 	.example = "nsys2tsv --name mangled work t.sqlite | ns-phases -r ranges.tsv | ns-choose",
@@ -34,24 +35,32 @@ static const struct tool tool = {
 };
 
 struct columns {
-	size_t start, end, kind, phase, step, name, grid, block, registers, shared;
+	size_t start, end, kind, device, phase, step, name, grid, block, registers, shared;
 };
 struct all {
 	struct intern keys;
 	size_t	 n, n_kept, cap;
 	struct launched *l;		/* the n_kept first are chosen */
+	struct own own;
+	int64_t	 last_start;
 	uint64_t n_hidden;		/* graph replays whose kernels are not told */
 };
 
+/* How long the row's work lasts, and what of it is its own. */
 static int64_t
-duration(const struct tsv *t, const struct columns *c)
+duration(struct all *a, const struct tsv *t, const struct columns *c, int64_t *own)
 {
-	int64_t start, end, ns;
+	int64_t start, end, ns, device;
 
 	if (!tsv_int(t, c->start, &start) || !tsv_int(t, c->end, &end))
 		tsv_die(t, c->start, "NA: a time was expected");
 	if (__builtin_sub_overflow(end, start, &ns) || ns < 0)
 		tsv_die(t, c->end, "'%s' is before the start", t->val[c->end]);
+	if (start < a->last_start)
+		tsv_die(t, c->start, "out of order: sort the rows first: sort -n");
+	a->last_start = start;
+	*own = own_ns(&a->own, tsv_int(t, c->device, &device) ? device : INT64_MIN,
+	    start, end);
 	return ns;
 }
 
@@ -81,8 +90,11 @@ take(struct all *a, const struct tsv *t, const struct columns *c, const char *ph
 {
 	const char *kind = tsv_text(t, c->kind);
 	struct launched *l;
-	int64_t step;
+	int64_t step, ns, own;
 
+	if (strcmp(kind, "window") == 0)
+		return;
+	ns = duration(a, t, c, &own);
 	if (tsv_is_na(t, c->phase) ||
 	    (phase != NULL && strcmp(t->val[c->phase], phase) != 0))
 		return;
@@ -93,8 +105,9 @@ take(struct all *a, const struct tsv *t, const struct columns *c, const char *ph
 	step = run_step(t, c->step);
 	l->step = step > l->step ? step : l->step;
 	l->n++;
-	if (!add_ok(l->sum_ns, duration(t, c), &l->sum_ns))
+	if (!add_ok(l->sum_ns, ns, &l->sum_ns))
 		tsv_die(t, c->end, "the sum of times is beyond 64 bits");
+	l->own_ns += own;	/* no more than sum_ns */
 }
 
 static void
@@ -106,10 +119,12 @@ read_work(struct all *a, const char *path, const char *phase)
 	tsv_open(&t, path);
 	c = (struct columns){ .start = tsv_col(&t, "start_ns"),
 	    .end = tsv_col(&t, "end_ns"), .kind = tsv_col(&t, "kind"),
+	    .device = tsv_col(&t, "device"),
 	    .phase = tsv_col(&t, "phase"), .step = tsv_col(&t, "step"),
 	    .name = tsv_col(&t, "name"), .grid = tsv_col(&t, "grid"),
 	    .block = tsv_col(&t, "block"), .registers = tsv_col(&t, "registers"),
 	    .shared = tsv_col(&t, "shared_bytes") };
+	a->last_start = INT64_MIN;
 	while (tsv_next(&t))
 		take(a, &t, &c, phase);
 	if (a->n == 0 && a->n_hidden > 0)
@@ -130,6 +145,7 @@ by_time(const void *va, const void *vb)
 	const struct launched *a = va, *b = vb;
 
 	return phase_cmp(a->phase, b->phase) ?:
+	    (b->own_ns > a->own_ns) - (b->own_ns < a->own_ns) ?:
 	    (b->sum_ns > a->sum_ns) - (b->sum_ns < a->sum_ns) ?:
 	    strcmp(a->kernel, b->kernel) ?: strcmp(a->grid, b->grid) ?:
 	    strcmp(a->block, b->block) ?: strcmp(a->shared, b->shared);
@@ -145,10 +161,10 @@ choose(struct all *a, uint64_t n)
 
 		for (end = i; end < a->n &&
 		    strcmp(a->l[end].phase, a->l[i].phase) == 0; end++)
-			sum += (double)a->l[end].sum_ns;
+			sum += (double)a->l[end].own_ns;
 		for (size_t k = i; k < end; k++) {
 			a->l[k].rank = k - i + 1;
-			a->l[k].share_ratio = (double)a->l[k].sum_ns / sum;
+			a->l[k].share_ratio = (double)a->l[k].own_ns / sum;
 		}
 	}
 	for (size_t i = 0; i < a->n; i++) {
@@ -183,6 +199,7 @@ print(const struct all *a)
 		out_text(&o, l->shared);
 		out_count(&o, l->n);
 		out_int(&o, l->sum_ns);
+		out_int(&o, l->own_ns);
 		out_num(&o, (double)l->sum_ns / (double)l->n);
 		out_num(&o, l->share_ratio);
 		out_row(&o);
@@ -240,6 +257,7 @@ free_all(struct all *a)
 		free(a->l[i].shared);
 	}
 	free(a->l);
+	own_free(&a->own);
 	intern_free(&a->keys);
 }
 

@@ -9,8 +9,8 @@ struct launched {
 	char	*phase, *kernel, *grid, *block, *registers, *shared;
 	int64_t	 step;			/* the last in which it ran */
 	uint64_t n;
-	int64_t	 sum_ns;
-	double	 share_ratio;		/* of the time of the phase's kernels */
+	int64_t	 sum_ns, own_ns;
+	double	 share_ratio;		/* of the own time of the phase's kernels */
 	uint64_t rank;			/* within its phase, from 1 */
 };
 
