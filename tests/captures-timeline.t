@@ -32,8 +32,10 @@ is 'node: the gaps one by one' '8907 23077494 870713' \
     "node | ns-timeline --gaps | awk -F'\t' 'NR > 1 { n++; s += \$6; if (\$6 > m) m = \$6 } END { print n, s, m }'"
 is 'node: by name' 'mul_mat_vec_q 2260 24871275|k_bin_bcast 1620 3111153|quantize_q8_1 2260 2788979|flash_attn_vec_ext_f32 320 2042988|' \
     'node | ns-timeline --kernels | head -5 | columns name,n_calls,sum_ns'
-is 'node: share of the first' '0.673076' \
-    "node | ns-timeline --kernels | sed -n 2p | cut -f8 | xargs printf '%.6f'"
+is 'node: share of the first, of durations and of own time' '0.673076 0.673508' \
+    "node | ns-timeline --kernels | awk -F'\t' 'NR > 1 { if (NR == 2) { f = \$4; own = \$8 } s += \$4 } END { printf \"%.6f %.6f\n\", f / s, own }'"
+is 'node: own times add up to busy time' 37184850 \
+    "node | ns-timeline -f '$top/configs/families.tsv' | awk -F'\t' 'NR > 1 { s += \$5 } END { print s }'"
 is 'node: no kernel without a family' '' \
     "node | ns-timeline -f '$top/configs/families.tsv' | grep -w other"
 
