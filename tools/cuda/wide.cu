@@ -62,20 +62,34 @@ map(encode_fn encode, CUtensorMap *box, const void *of, uint32_t cols, uint32_t 
 	    CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
+/* NULL: the driver is older than it. */
+static encode_fn
+find_encode(void)
+{
+	cudaDriverEntryPointQueryResult found;
+	void *f = nullptr;
+#if CUDART_VERSION >= 12050
+	const cudaError_t e = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000,
+	    cudaEnableDefault, &found);
+#else
+	const cudaError_t e = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &f,
+	    cudaEnableDefault, &found);
+#endif
+
+	return e == cudaSuccess && found == cudaDriverEntryPointSuccess ? (encode_fn)f : nullptr;
+}
+
 static bool
 map_all(struct wide_plan *p)
 {
 	const struct wide *g = &p->g;
-	cudaDriverEntryPointQueryResult found;
-	void *encode = nullptr;
-	bool mapped = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000,
-	    cudaEnableDefault, &found) == cudaSuccess && found == cudaDriverEntryPointSuccess;
+	const encode_fn encode = find_encode();
+	bool mapped = encode != nullptr;
 
 	for (uint32_t i = 0; i < 2; i++)
-		mapped = mapped && map((encode_fn)encode, &p->box[i], g->w, g->cols, g->rows,
+		mapped = mapped && map(encode, &p->box[i], g->w, g->cols, g->rows,
 		    (p->deal.fewest + i) * WIDE_UNIT / 2);
-	return mapped && map((encode_fn)encode, &p->x, g->x, g->cols, g->batch,
-	    rows_of_x(g->batch));
+	return mapped && map(encode, &p->x, g->x, g->cols, g->batch, rows_of_x(g->batch));
 }
 
 bool
