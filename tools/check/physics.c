@@ -32,16 +32,16 @@ reads(const struct run *r, const struct need *need)
 	    need->write_bytes : 0);
 }
 
-/* Gate's and up's input and output, of a step's tokens: the least that they take. */
+/* Gate's and up's input and output, of the tokens of one of n steps: the least that they take. */
 static double
-widest_activations(const struct run *r, const struct measured *m)
+widest_activations(const struct run *r, const struct measured *m, size_t n)
 {
 	enum { WORD_BYTES = 2 };
 	const double experts = kv_num(&r->model, "n_experts_per_token");
 	const double ffn = experts > 0 ? experts * kv_num(&r->model, "expert_ffn_size") :
 	    kv_num(&r->model, "ffn_size");
 
-	return m->n_tokens / (double)m->n_steps *
+	return m->n_tokens / (double)n *
 	    (kv_num(&r->model, "hidden_size") + 2 * ffn) * WORD_BYTES;
 }
 
@@ -56,7 +56,7 @@ judge_phase(struct run *r, const struct measured *m, enum direction d)
 	double expected = d == READ ? reads(r, &need) : need.write_bytes;
 	double measured = d == READ ? m->read_bytes : m->write_bytes;
 	double ll = setting(r, "last_level_bytes", 0);
-	const double wide = r->model.path == NULL ? NAN : widest_activations(r, m);
+	const double wide = r->model.path == NULL ? NAN : widest_activations(r, m, n);
 	struct finding f = finding(NULL, m->phase, m->source, expected, measured,
 	    tolerance(r, m->phase));
 	char by[32];
