@@ -244,10 +244,10 @@ wgmma_end(float (&)[SUMS])
 }
 template <int SUMS> static void wgmma_begin(float (&)[SUMS]) {}
 
-/* ---- what the kernel says in its own way */
-
-/* Its shared memory, which begins at no multiple of 1024; and how much it is. */
 static inline void barriers_are_begun(void) {}
+
+/* ---- the kernel's shared memory, which begins at no multiple of 1024, and how much it is */
+
 #define shared_at(raw) 16u
 #define SHARED SHARED_OF_WIDE
 

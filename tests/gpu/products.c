@@ -6,10 +6,7 @@
  *	products own	results in memory that nobody has written, then read by a
  *	products lt	kernel: for compute-sanitizer --tool initcheck
  */
-#include <err.h>
-#include <math.h>
-
-#include "engine.h"
+#include "results.h"
 #include "calib.h"
 
 enum { LARGEST = 1 << 25 };	/* elements */
@@ -32,22 +29,6 @@ struct memory {
 	char	*host[2];
 };
 
-static void
-must(cudaError_t e)
-{
-	if (e != cudaSuccess)
-		errx(NS_TROUBLE, "%s", cudaGetErrorString(e));
-}
-
-static void *
-device(size_t bytes)
-{
-	void *p;
-
-	must(cudaMalloc(&p, bytes));
-	return p;
-}
-
 /* False: none of cuBLASLt's. */
 static bool
 multiply(struct memory *m, enum word word, const struct gemm *g, bool lt)
@@ -64,23 +45,6 @@ static size_t
 out_bytes(const struct gemm *g, enum word word)
 {
 	return g->m * g->n * (word == WORD_F32 || g->to == OUT_F32 ? 4 : 2);
-}
-
-static double
-value(const char *p, size_t i, size_t size, enum word word)
-{
-	uint32_t bits = 0;
-	float f;
-
-	memcpy(&bits, p + i * size, size);
-	if (size == 2 && word == WORD_BF16)
-		bits <<= 16;
-	else if (size == 2)
-		return ldexp((bits & 0x7c00) != 0 ? (bits & 0x3ff) | 0x400 : bits & 0x3ff,
-		    (int)((bits & 0x7c00) != 0 ? bits >> 10 & 31 : 1) - 25) *
-		    (bits >> 15 != 0 ? -1 : 1);
-	memcpy(&f, &bits, sizeof f);
-	return f;
 }
 
 /* Results that are all ones still: no sum of finite products is. */
@@ -124,8 +88,8 @@ poison(struct memory *m, enum word word, const struct gemm *shape)
 		left[own] = fetch(m, own, n, size);
 	}
 	for (size_t i = 0; i < n; i++) {
-		const double a = value(m->host[0], i, size, word);
-		const double b = value(m->host[1], i, size, word);
+		const double a = value(size == 4 ? WORD_F32 : word, m->host[0], i);
+		const double b = value(size == 4 ? WORD_F32 : word, m->host[1], i);
 
 		error += (a - b) * (a - b);
 		square += b * b;

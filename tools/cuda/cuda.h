@@ -115,7 +115,7 @@ void	cu_gemm(const struct queue *, enum word, const struct gemm *);
 
 /*
  * wide.cu: x through w for more rows than the step's kernel takes; false: not a
- * product for it.
+ * product for it.  n_parts may be NULL where there are none.
  */
 enum wide_to {
 	WIDE_PARTS,			/* f32 [part][batch][rows], WIDE_SPANS parts at most */

@@ -160,14 +160,13 @@ static void
 feed(struct engine *e, size_t l, uint32_t first, size_t rows)
 {
 	const struct device_layer *w = &e->weights.layer[l];
-	size_t one;
 
 	if (w->router.w != NULL) {
 		mix(e, l, first, rows);
 		return;
 	}
 	norm(e, e->x, w->ffn_norm, rows);
-	if (first != AT_PLACE || !wide(e, &w->gate_up, e->xn, e->act, WIDE_SILU, &one)) {
+	if (first != AT_PLACE || !wide(e, &w->gate_up, e->xn, e->act, WIDE_SILU, NULL)) {
 		through(e, &w->gate_up, e->xn, e->gate_up, OUT_WORD, rows);
 		cu_silu(&e->queue, e->weights.word, e->act, e->gate_up, w->down.cols, rows);
 	}

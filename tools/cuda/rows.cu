@@ -26,7 +26,8 @@ norm(T *out, float *x, struct addends add, const float *weight, float eps, size_
 
 		for (size_t p = 0; p < add.n; p++)
 			v += add.part[p * stride + row + i];
-		x[i] = v;
+		if (add.n > 0)
+			x[i] = v;
 		sum += v * v;
 	}
 	sum = 1 / sqrtf(block_sum(sum) / (float)hidden + eps);

@@ -111,6 +111,7 @@ cu_wide(const struct queue *q, enum word word, const struct wide *g, size_t *n_p
 		return false;
 	cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
 	launch(q, kernel, dim3(p.deal.spans, p.deal.tiles), THREADS, SHARED, p);
-	*n_parts = g->to == WIDE_BEST ? p.deal.tiles : p.deal.spans;
+	if (n_parts != NULL)
+		*n_parts = g->to == WIDE_BEST ? p.deal.tiles : p.deal.spans;
 	return true;
 }
