@@ -3,13 +3,7 @@
 . "${0%/*}/tap.sh"
 . "$top/tests/safetensors.sh"
 
-# The build's own flags, so that a sanitized lib gets a sanitized program.
-[ -s "$build/flags" ] || skip "no $build/flags: run make"
-# shellcheck disable=SC2046 # its words are the command
-set -- $(cat "$build/flags")
-(cd "$top" && cc=$1 && shift &&
-    "$cc" -o "$dir/checkpoint" tests/checkpoint.c "$build/libns.a" "$@") >log 2>&1
-ok 'builds' '[ -x checkpoint ]'
+c_program checkpoint tests/checkpoint.c
 
 for m in "$top"/tests/models/*.yaml; do
 	name=$(basename "$m" .yaml)

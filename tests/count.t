@@ -3,13 +3,7 @@
 # libcupti that knows what was done, and the host half of the real one.
 . "${0%/*}/tap.sh"
 
-# The build's own flags, so that a sanitized lib gets a sanitized program.
-[ -s "$build/flags" ] || skip "no $build/flags: run make"
-# shellcheck disable=SC2046 # its words are the command
-set -- $(cat "$build/flags")
-(cd "$top" && cc=$1 && shift &&
-    "$cc" -o "$dir/count" tests/count.c tools/cuda/count.c tools/worker/counters.c "$build/libns.a" "$@") >log 2>&1
-ok 'builds' '[ -x count ] || { cat log; false; }'
+c_program count tests/count.c tools/cuda/count.c tools/worker/counters.c
 for l in fake: old:-DOLD; do
 	mkdir ${l%:*}
 	${CC:-cc} -shared -fPIC ${l#*:} -I"$top/tools/lib" -o ${l%:*}/libcupti.so.13 "$top/tests/fake/cupti.c" 2>log || skip 'no C compiler here'

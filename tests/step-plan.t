@@ -2,13 +2,7 @@
 # tools/cuda/step-plan.h: a decode step's work, dealt to the blocks of one kernel.
 . "${0%/*}/tap.sh"
 
-# The build's own flags, so that a sanitized lib gets a sanitized program.
-[ -s "$build/flags" ] || skip "no $build/flags: run make"
-# shellcheck disable=SC2046 # its words are the command
-set -- $(cat "$build/flags")
-(cd "$top" && cc=$1 && shift &&
-    "$cc" -Itools/cuda -o "$dir/step-plan" tests/step-plan.c tools/cuda/step-plan.c "$build/libns.a" "$@") >log 2>&1
-ok 'builds' '[ -x step-plan ] || { cat log; false; }'
+c_program step-plan -Itools/cuda tests/step-plan.c tools/cuda/step-plan.c
 
 # best BLOCKS LAYERS HIDDEN QKV Q FFN VOCAB: of so many blocks, or up to a sixth fewer with
 # no more than 8 tiles of hidden each, how many read the least while those with most tiles

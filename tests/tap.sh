@@ -69,6 +69,17 @@ is() {
 # table NAME: tab-separated standard input from words, _ for a space.
 table() { sed 's/  */	/g' >"$1"; }
 
+# c_program NAME WORDS...: of these, with the lib and the build's own flags, so that a
+# sanitized lib gets a sanitized program.
+c_program() {
+	[ -s "$build/flags" ] || skip "no $build/flags: run make"
+	program=$1
+	shift
+	# shellcheck disable=SC2046 # words of a command
+	(cd "$top" && $(cut -d ' ' -f 1 "$build/flags") -o "$dir/$program" "$@" "$build/libns.a" $(cut -d ' ' -f 2- "$build/flags")) >log 2>&1
+	ok 'builds' "[ -x $program ] || { cat log; false; }"
+}
+
 skip_one() { n=$((n + 1)); echo "ok $n - $1 # SKIP $2"; }
 skip() { echo "1..0 # SKIP $*"; exit 0; }
 done_testing() { echo "1..$n"; exit $((failed != 0)); }

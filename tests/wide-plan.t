@@ -2,13 +2,7 @@
 # tools/cuda/wide-plan.h: a matrix that some rows of x go through, dealt to blocks.
 . "${0%/*}/tap.sh"
 
-# The build's own flags, so that a sanitized lib gets a sanitized program.
-[ -s "$build/flags" ] || skip "no $build/flags: run make"
-# shellcheck disable=SC2046 # its words are the command
-set -- $(cat "$build/flags")
-(cd "$top" && cc=$1 && shift &&
-    "$cc" -Itools/cuda -o "$dir/wide-plan" tests/wide-plan.c tools/cuda/wide-plan.c "$build/libns.a" "$@") >log 2>&1
-ok 'builds' '[ -x wide-plan ] || { cat log; false; }'
+c_program wide-plan -Itools/cuda tests/wide-plan.c tools/cuda/wide-plan.c
 
 # best ROWS COLS X SPANS BLOCKS: of so many spans, the fewest with which the block that has
 # most has least: slabs of its units of 16 rows, and for every pass of at most 18 of them as
